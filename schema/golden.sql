@@ -154,6 +154,9 @@ table devices with (fillfactor=70)
   checks smallint not null default 0
   check_at timestamp with time zone
   registered_at timestamp with time zone not null
+  absent_at timestamp with time zone
+  flaps integer not null default 0
+  flaps_at timestamp with time zone
   constraint UNIQUE (serial)
   constraint PRIMARY KEY (id)
   constraint FOREIGN KEY (node) REFERENCES weir.nodes(id) ON DELETE SET NULL
@@ -232,15 +235,18 @@ table fleet_jobs with (fillfactor=50)
   targeted integer not null default 0
   missed integer not null default 0
   stopped text
+  lane text not null default 'default'::text
+  missed_at timestamp with time zone
   constraint PRIMARY KEY (job)
   constraint CHECK ((place = ANY (ARRAY['same'::text, 'other_device'::text, 'other_pc'::text])))
   constraint CHECK ((state = ANY (ARRAY['waiting'::text, 'active'::text, 'ended'::text])))
-  index fleet_active UNIQUE btree ((true)) WHERE (state = 'active'::text)
+  index fleet_active UNIQUE btree (lane) WHERE (state = 'active'::text)
   index fleet_jobs_created btree (created_at)
+  index fleet_jobs_lane btree (lane, priority DESC, order_seq) WHERE (state = 'waiting'::text)
   index fleet_jobs_waiting btree (priority DESC, order_seq) WHERE (state = 'waiting'::text)
 table fleet_policy
   one boolean not null default true
-  policy text not null default 'strict'::text
+  policy text not null default 'evidence'::text
   health jsonb
   overlap boolean not null default false
   slots integer not null default 20
@@ -483,6 +489,8 @@ table pcs with (fillfactor=50)
   trouble text
   blind_at timestamp with time zone
   left_at timestamp with time zone
+  pauses integer not null default 0
+  pauses_at timestamp with time zone
   constraint PRIMARY KEY (node)
   constraint FOREIGN KEY (node) REFERENCES weir.nodes(id) ON DELETE CASCADE
   constraint CHECK (((reported_slots >= 1) AND (reported_slots <= 1000)))
@@ -1128,6 +1136,9 @@ view device: Devices, whether they are there and well, and what they do.
   why text
   eligible boolean
   reason jsonb
+  flaps integer
+  answer text
+  answer_at timestamp with time zone
 view event: The timeline.
   seq bigint
   at timestamp with time zone
@@ -1167,6 +1178,8 @@ view fleet_job: Every fleet job with its state and counts.
   lingers_at timestamp with time zone
   linger interval
   spec jsonb
+  missed_at timestamp with time zone
+  lane text
 view fleet_unit: The units of fleet jobs.
   job uuid
   unit integer
@@ -1623,10 +1636,14 @@ function _deduplicate(specs weir.task_spec[], ids uuid[]) returns uuid[]
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: The tasks that stand for repeated submissions.
 function _defer_keys(lane boolean, keys text[], t timestamp with time zone, busy boolean DEFAULT false, error text DEFAULT NULL::text) returns void
   plpgsql volatile set search_path=weir, pg_temp: Keys for the next pass of weir.tend.
+function _device_answer(d weir.devices, n weir.nodes, p weir.pcs, busy boolean, checked boolean, t timestamp with time zone) returns TABLE(verdict text, at timestamp with time zone, since timestamp with time zone, reason jsonb)
+  sql stable: Can a device serve: now, later by itself, only by a person, or never?
 function _device_checked(of_device integer, of_task uuid, f weir.finished, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: What a health task means for its device.
 function _device_command(serial text, health text, from_states text[], did text, by text, reason text, t timestamp with time zone) returns boolean
   plpgsql volatile set search_path=weir, pg_temp: A command for a device.
+function _device_flaps(d weir.devices, t timestamp with time zone) returns boolean
+  sql immutable: Does a device come and go?
 function _device_freed() returns trigger
   plpgsql volatile security definer set enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Trigger: units, devices and jobs follow the end of a lease.
 function _device_gone(ids integer[], t timestamp with time zone) returns void
@@ -1635,6 +1652,8 @@ function _device_health(of_device integer, health text, note text, by text, of_j
   plpgsql volatile set search_path=weir, pg_temp: Another health of a device, with actor, reason and evidence.
 function _device_lost(ids integer[], reason text, t timestamp with time zone) returns TABLE(task uuid, attempt integer, why text)
   plpgsql volatile set search_path=weir, pg_temp: Ends attempts whose device is gone.
+function _device_missing(ids integer[], t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Devices are absent: counts the losses of each.
 function _device_new(n weir.nodes, fresh jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Registers devices.
 function _device_reason(d weir.devices, checked boolean) returns jsonb
@@ -1689,10 +1708,12 @@ function _fleet_add_devices(j weir.fleet_jobs, ids integer[], t timestamp with t
   plpgsql volatile set search_path=weir, pg_temp: Units for devices that join a running job.
 function _fleet_advance(of_job uuid, t timestamp with time zone) returns integer
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Ends a fleet job that cannot come further.
+function _fleet_answer(u weir.fleet_units, j weir.fleet_jobs, checked boolean, t timestamp with time zone) returns TABLE(verdict text, at timestamp with time zone, until timestamp with time zone, reason jsonb)
+  sql stable: Can a unit be served, and how long does it keep its job active?
 function _fleet_attempt_revoked(of_task uuid, of_node integer, from_attempt integer, to_attempt integer) returns boolean
   sql stable set search_path=weir, pg_temp: Was an attempt ended behind the back of a PC?
-function _fleet_can_progress(j weir.fleet_jobs, checked boolean, t timestamp with time zone) returns boolean
-  plpgsql stable set enable_seqscan=off, search_path=weir, pg_temp: Can a fleet job come further?
+function _fleet_breaker(j weir.fleet_jobs) returns integer
+  sql stable set search_path=weir, pg_temp: After how many failures a fleet job is bad.
 function _fleet_cancel_units(of_job uuid, why text, t timestamp with time zone) returns void
   plpgsql volatile set enable_seqscan=off, search_path=weir, pg_temp: Cancels what is left of a fleet job.
 function _fleet_check_report(devices jsonb) returns void
@@ -1711,6 +1732,10 @@ function _fleet_failed(u weir.fleet_units, f weir.finished, of_device integer, t
   plpgsql volatile set enable_seqscan=off, search_path=weir, pg_temp: FAILED_FINAL: the device leaves the schedule, or the job is stopped.
 function _fleet_find_lease(op text, of_task uuid, pc text, of_attempt integer, t timestamp with time zone, OUT attempt integer, OUT token uuid, OUT repeated boolean) returns record
   plpgsql volatile set search_path=weir, pg_temp: The lease that a PC means, or null and a warning.
+function _fleet_keeps(j weir.fleet_jobs, checked boolean, t timestamp with time zone) returns timestamp with time zone
+  plpgsql stable set enable_seqscan=off, jit=off, search_path=weir, pg_temp: How long the units of a fleet job keep it active.
+function _fleet_lane_key(lane text) returns integer
+  sql immutable: The lock of a lane of fleet jobs.
 function _fleet_lease_checks(devices integer[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Health tasks that run.
 function _fleet_lease_picks(picks weir.fleet_units[], n weir.nodes, of_worker integer, fence uuid, lease interval, t timestamp with time zone) returns integer
@@ -1725,21 +1750,21 @@ function _fleet_log_row() returns trigger
   plpgsql volatile security definer set search_path=weir, pg_temp: A line that is inserted into fleet.execution_logs.
 function _fleet_matches(target jsonb, serial text, labels jsonb) returns boolean
   sql immutable: Is the device in the target?
-function _fleet_next(t timestamp with time zone, patient boolean DEFAULT true) returns uuid
-  plpgsql volatile set search_path=weir, pg_temp: waiting → active for the oldest fleet job, if none is active.
+function _fleet_next(of_lane text, t timestamp with time zone, patient boolean DEFAULT true) returns uuid
+  plpgsql volatile set search_path=weir, pg_temp: waiting → active for the oldest fleet job of a lane, if none of it is active.
 function _fleet_number(spec jsonb, field text, usual integer, lowest integer, highest integer) returns integer
   plpgsql immutable: A number of a spec, or WR422.
-function _fleet_overlap(of_node integer, checked boolean, plan boolean, t timestamp with time zone) returns uuid
-  plpgsql volatile set search_path=weir, pg_temp: The next fleet job, for overlap.
+function _fleet_overlap(of_node integer, checked boolean, plan boolean, t timestamp with time zone) returns uuid[]
+  plpgsql volatile set search_path=weir, pg_temp: The next fleet jobs, for overlap.
 function _fleet_pc(pc text, slots integer, t timestamp with time zone) returns weir.nodes
   plpgsql volatile set search_path=weir, pg_temp: The node of a PC.
-function _fleet_pick(of_node integer, serves uuid, taken integer[], room integer, checked boolean, t timestamp with time zone) returns TABLE(device integer, job uuid, unit integer, task uuid)
+function _fleet_pick(of_node integer, serves uuid[], taken integer[], room integer, checked boolean, t timestamp with time zone) returns TABLE(device integer, job uuid, unit integer, task uuid)
   sql stable: What idle devices of a PC could do next.
 function _fleet_pick_open(of_node integer, serves uuid, taken integer[], room integer, checked boolean) returns TABLE(device integer, job uuid, unit integer, task uuid)
   plpgsql volatile set enable_bitmapscan=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Locks units that any device may serve.
 function _fleet_pick_row(job uuid, unit integer, device integer, task uuid) returns weir.fleet_units
   sql immutable: A unit that a device could serve.
-function _fleet_picks(picks weir.fleet_units[], of_node integer, serves uuid, room integer, checked boolean, t timestamp with time zone) returns weir.fleet_units[]
+function _fleet_picks(picks weir.fleet_units[], of_node integer, serves uuid[], room integer, checked boolean, t timestamp with time zone) returns weir.fleet_units[]
   plpgsql volatile set search_path=weir, pg_temp: What a PC takes of a job.
 function _fleet_plan(of_job uuid, t timestamp with time zone) returns boolean
   plpgsql volatile set jit=off, search_path=weir, pg_temp: Makes the units of a fleet job.
@@ -1757,8 +1782,6 @@ function _fleet_task_row() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Submits what is inserted into fleet.tasks.
 function _fleet_timeout(reason text, allowed interval) returns text
   sql immutable: The words for a timeout, or null.
-function _fleet_unit_reason(of_device integer, checked boolean, t timestamp with time zone) returns jsonb
-  sql stable set search_path=weir, pg_temp: Why a device gets no work, with its PC, or null.
 function _fleet_why(of_job uuid, most integer, t timestamp with time zone) returns TABLE(device text, pc text, reason jsonb)
   plpgsql stable set search_path=weir, pg_temp: Why a fleet job is not further, with reasons for programs.
 function _fleet_worker(worker text, n weir.nodes, t timestamp with time zone) returns weir.workers
@@ -2351,6 +2374,7 @@ function workspace_want(workspace uuid, want text, by text DEFAULT NULL::text, e
   plpgsql volatile security definer set search_path=weir, pg_temp: Wants another phase of a workspace. Refused while an operation is under way.
 
 -- Grants
+weir_client: execute on function _device_answer
 weir_client: execute on function _device_reason
 weir_client: execute on function _fleet_reserved_words
 weir_client: execute on function _fleet_timeout
@@ -2489,6 +2513,7 @@ weir_client: delete, insert, select, update on view flow.nodes
 weir_client: delete, insert, select, update on view flow.task_artifacts
 weir_client: delete, insert, select, update on view flow.task_events
 weir_client: delete, insert, select, update on view flow.workflows
+weir_worker: execute on function _device_answer
 weir_worker: execute on function _device_reason
 weir_worker: execute on function _fleet_timeout
 weir_worker: execute on function _format_argument

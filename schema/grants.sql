@@ -87,7 +87,8 @@ grant execute on function weir.fleet_report, weir.fleet_claim, weir.fleet_fail, 
   weir.pc_slots
   to weir_worker;
 grant execute on function weir.fleet_submit, weir.fleet_cancel, weir.fleet_why to weir_client;
-grant execute on function weir._pc_reason, weir._pc_state, weir._pc_slots, weir._device_reason to weir_client;
+grant execute on function weir._pc_reason, weir._pc_state, weir._pc_slots, weir._device_reason, weir._device_answer
+  to weir_client;
 -- Reasons are said by whoever reads a view that has one.
 grant execute on function weir._sentence, weir._format_argument, weir._words, weir._span, weir._instant
   to weir_client, weir_worker;
@@ -108,7 +109,7 @@ grant execute on function fleet.claim_task_devices_for_pc, fleet.renew_task_devi
   to weir_worker;
 grant execute on function weir._fleet_timeout to weir_client, weir_worker;
 grant execute on function weir._fleet_reserved_words to weir_client;
-grant execute on function weir._id_time, weir._pc_reason, weir._device_reason to weir_worker;
+grant execute on function weir._id_time, weir._pc_reason, weir._device_reason, weir._device_answer to weir_worker;
 -- Workspaces: who wants what asks a server, which knows who asks. Codes that open one are the server's alone.
 revoke all on weir.workspace_codes from weir_client;
 revoke all on weir.workspace_visits from weir_client;

@@ -191,6 +191,33 @@ func TestCommandOfADevice(t *testing.T) {
 	}
 }
 
+// A run that takes too long is a TIMEOUT in the history of the device queue, in the
+// timeline and in why, although the agent ends it shortly before its deadline. The words
+// name the time that it was given, which is the same for each attempt.
+func TestATimeoutOnADeviceIsAFact(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	config, _ := w.listed("pc1", 1, `devices: [A1]`)
+	w.run(config)
+	job := w.fleet(1, `{"run": {"argv": ["/bin/sh", "-c", "while :; do sleep 0.05; done"]}, "timeout": "2s", "attempts": 2}`)
+	w.becomes(job, "failed 1")
+	words := one[string](w, `select string_agg(event_type, ' ' order by id) from fleet.execution_logs where task_id = $1 and event_type not in ('log', 'progress')`, job)
+	if want := "CREATED SENT ACKED TIMEOUT RETRY_SCHEDULED CREATED SENT ACKED TIMEOUT FAILED_FINAL"; words != want {
+		t.Errorf("the history says %s, wanted %s", words, want)
+	}
+	for what, sql := range map[string]string{
+		"timeout, timeout": `select string_agg(e.data ->> 'reason', ', ' order by e.seq) from weir.events e join weir.tasks q on q.id = e.task where q.job = $1 and e.type in ('retrying', 'failed')`,
+		"timeout":          `select y.code from weir.tasks q, weir.why(q.id) y where q.job = $1`,
+		"Task device timeout: exceeded 2 seconds": `select error from fleet.task_devices where task_id = $1`,
+		"timed out after 2s":                      `select f.cause from weir.finished f join weir.tasks q on q.id = f.task where q.job = $1`,
+		"timed out after 2s, timed out after 2s":  `select string_agg(e.message, ', ' order by e.seq) from weir.events e join weir.tasks q on q.id = e.task where q.job = $1 and e.type in ('retrying', 'failed')`,
+	} {
+		if got := one[string](w, sql, job); got != what {
+			t.Errorf("got %q, wanted %q: %s", got, what, sql)
+		}
+	}
+}
+
 // An exit code of the infrastructure spends its own budget and is not charged to the
 // device.
 func TestCommandThatMeansInfrastructure(t *testing.T) {

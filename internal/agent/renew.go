@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -180,7 +181,7 @@ func (at *attempt) guard(now time.Duration) {
 	case unsure:
 		at.stop(errUnsure)
 	case at.deadline > 0 && now >= at.deadline-at.slack():
-		at.stop(tooLong(node.ByTimeout, "timed out after %s", at.Deadline.Round(10*time.Millisecond)))
+		at.stop(tooLong(node.ByTimeout, "timed out after %s", cmp.Or(at.Timeout, at.Deadline.Round(10*time.Millisecond))))
 	case running && at.run.Timeout.Heartbeat > 0 && at.out.silent() > time.Duration(at.run.Timeout.Heartbeat):
 		at.stop(tooLong(node.ByHeartbeatTimeout, "it printed nothing for %s (timeout.heartbeat)", time.Duration(at.run.Timeout.Heartbeat)))
 	}

@@ -58,7 +58,7 @@ func TestSecureFunctions(t *testing.T) {
 	lacks(t, db, "is the server's own, and may be called", `select who || ' ' || p.oid::regprocedure from `+roles+`, pg_proc p where p.pronamespace = 'weir'::regnamespace and has_function_privilege(who, p.oid, 'execute')
 		and (p.proname in ('lead', 'resign', 'fenced', 'fire_schedule', 'drop_partitions', 'ensure_partitions', 'mark_exported', 'adopt_restore', 'repair_floors', 'tally', 'doctor',
 			'fire_schedules', 'note_wake', 'plan_wakes', 'put_secret', 'drop_secret', 'reseal_secret', 'analyze_parents', 'fleet_tidy', 'set_fleet_policy', 'set_slots') or p.proname ~ '^(workflow|rollout|device)_'
-			or p.proname ~ '^_' and p.proname not in ('_id_time', '_pc_reason', '_pc_state', '_pc_slots', '_device_reason', '_fleet_timeout', '_fleet_reserved_words',
+			or p.proname ~ '^_' and p.proname not in ('_id_time', '_pc_reason', '_pc_state', '_pc_slots', '_device_reason', '_device_answer', '_fleet_timeout', '_fleet_reserved_words',
 				'_sentence', '_format_argument', '_words', '_span', '_instant'))`) // the views use these, and a view's functions run as the reader
 	publicReachesNoFlow(t, db)
 	// A client cannot put a function of its own in the way of ours.

@@ -204,7 +204,7 @@ var locks = []lockRule{
 	{86, []string{"schema/functions/engine"}, "the leader's work (0 tends, 1 marks and floors, 2 takes a restored database over)"},
 	{87, []string{"schema/functions/engine"}, "a bucket of lanes or pools, by its number"},
 	{88, []string{"schema/functions/engine", "schema/functions/fleet"}, "claims of one worker come one by one, by its id"},
-	{89, []string{"schema/functions/fleet"}, "fleets (0 which job is active, 1 tends)"},
+	{89, []string{"schema/functions/fleet"}, "fleets (1 tends, all others: which job of a lane is active, 0 the default one, by its hash)"},
 	{90, []string{"schema/functions/flow"}, "a job that is inserted with its id, by its hash"},
 	{91, []string{"schema/functions/flow"}, "a place in the order of jobs"},
 	{93, []string{"schema/functions/rollout"}, "commands on one database of rollouts, by the hash of its name"},

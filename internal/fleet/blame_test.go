@@ -40,6 +40,7 @@ func TestADeviceIsNotBlamedForWhatItsPCCannotBegin(t *testing.T) {
 func TestADeviceIsBlamedForWhatFailsOnItAfterThat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	r.strict()
 	r.report("PC-01", named("A", 1)...)
 	r.submit("job", func(s *Spec) { s.Attempts = 2 })
 	l := of(r.claim("PC-01", 1), "A01")

@@ -35,6 +35,17 @@ const (
 // Presences are all of them, in the order in which they are shown.
 var Presences = []string{PresenceOnline, PresenceMissing, PresenceOffline}
 
+// What it takes until a device, or a unit, can be served.
+const (
+	AnswerNow    = "now"
+	AnswerLater  = "later"
+	AnswerPerson = "person"
+	AnswerNever  = "never"
+)
+
+// Answers are all of them.
+var Answers = []string{AnswerNow, AnswerLater, AnswerPerson, AnswerNever}
+
 // Device is a device that is attached to a PC.
 type Device struct {
 	Serial string            `json:"serial"`
@@ -50,6 +61,9 @@ type Device struct {
 	Online    bool       `json:"online"`
 	OnlineAt  time.Time  `json:"online_at"`
 	MissingAt *time.Time `json:"missing_at,omitempty"`
+	// Flaps counts how often the device went away within the last hour, apart from losses
+	// of its PC or hub.
+	Flaps int `json:"flaps,omitempty" doc:"How often it went away within an hour; five times make it suspect."`
 
 	Health   string    `json:"health"`
 	HealthAt time.Time `json:"health_at"`
@@ -71,6 +85,10 @@ type Device struct {
 	Why      string `json:"why,omitempty"`
 	// Reason is Why for programs.
 	Reason *reason.Coded `json:"reason,omitempty"`
+	// Answer says what it takes until the device can serve: one of the Answers. AnswerAt
+	// is when it can by itself, if that is known.
+	Answer   string     `json:"answer" enum:"now,later,person,never" doc:"Whether it can serve: now, later by itself, only after a person has acted, or never."`
+	AnswerAt *time.Time `json:"answer_at,omitempty"`
 
 	// Task is what runs on the device, and Job is its fleet job. A zero Task means that
 	// nothing runs; a zero Job means a health task.

@@ -32,6 +32,11 @@ var illnesses = map[string]struct {
 	"a fleet job that could be active is": {
 		sql: `update weir.fleet_jobs set state = 'waiting' where state = 'active'`,
 	},
+	"a fleet job that nothing can serve ends": {
+		sql: `with d as (update weir.devices set health = 'maintenance'), u as (update weir.fleet_units set state = 'waiting' where state = 'running')
+			update weir.fleet_jobs set lingers_at = now() - interval '1 h', missed_at = now() - interval '58 min' where state = 'active'`,
+		also: []string{"a lease on a device belongs to a unit or to a health task"},
+	},
 }
 
 // TestDoctorCanFail breaks each invariant and checks that exactly that row fails.

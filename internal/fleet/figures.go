@@ -15,8 +15,8 @@ type Figures struct {
 	ByState map[string]int
 	// Jobs counts jobs that have not ended, by state.
 	Jobs map[string]int
-	// Units are those of the active job, and Since is when it became active. They are
-	// zero if no job is active.
+	// Units are those of the active jobs, and Since is when the first of them became
+	// active. They are zero if no job is active.
 	Units Counts
 	Since time.Time
 }
@@ -39,8 +39,11 @@ func (s *Store) Figures(ctx context.Context) (f Figures, err error) {
 	if err != nil {
 		return f, fmt.Errorf("read the active fleet job: %w", err)
 	}
-	if f.Units = active.Counts; active.ActivatedAt != nil {
-		f.Since = *active.ActivatedAt
+	for _, j := range active {
+		f.Units.add(j.Counts)
+		if j.ActivatedAt != nil && (f.Since.IsZero() || j.ActivatedAt.Before(f.Since)) {
+			f.Since = *j.ActivatedAt
+		}
 	}
 	return f, nil
 }

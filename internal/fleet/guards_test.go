@@ -2,7 +2,9 @@ package fleet
 
 import (
 	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -14,6 +16,12 @@ import (
 // still open. It returns whether the second waited, and its count after the other has
 // committed.
 func (r *rig) behind(first, second string, args ...any) (waited bool, n int) {
+	r.Helper()
+	return r.behindWhile(first, func() {}, second, args...)
+}
+
+// behindWhile is behind, and something happens in between.
+func (r *rig) behindWhile(first string, between func(), second string, args ...any) (waited bool, n int) {
 	r.Helper()
 	conns := make([]*pgx.Conn, 2)
 	for i := range conns {
@@ -31,6 +39,7 @@ func (r *rig) behind(first, second string, args ...any) (waited bool, n int) {
 	if _, err := tx.Exec(r.Context(), first, args...); err != nil {
 		r.Fatalf("%s: %v", first, err)
 	}
+	between()
 	done := make(chan error, 1)
 	go func() { done <- conns[1].QueryRow(r.Context(), second, args...).Scan(&n) }()
 	pid := conns[1].PgConn().PID()
@@ -66,6 +75,34 @@ func TestSlotsAreCountedUnderThePCsLock(t *testing.T) {
 		t.Errorf("a claim waited for the change of slots: %v, and got %d tasks", waited, n)
 	}
 	r.want("running", r.count(`select count(*) from weir.running`), 1)
+}
+
+// There is no 21st run while the claim of the 20th is open and the order of what is picked
+// changes: a retry comes due on another device, so the second claim does not want what
+// the first one has, and only the lock of the PC makes it wait.
+func TestNo21stWhileAClaimIsOpen(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.report("PC-01", named("d", 25)...)
+	r.submit("crowd", nil)
+	claim := `select count(*) from weir.fleet_claim('%s', 'PC-01', 1, at => $1)`
+	list := r.claim("PC-01", 18)
+	// The workers are known: a claim of a new one locks the PC to register it.
+	for _, worker := range []string{"one", "two"} {
+		r.want(worker, r.count(fmt.Sprintf(claim, worker), r.now), 1)
+	}
+	r.want("running", r.count(`select count(*) from weir.running`), 20)
+	r.fail(list[0])
+	due := r.now.Add(time.Minute)
+	r.exec(`update weir.running set until = until + interval '1 h'`)
+	waited, n := r.behindWhile(fmt.Sprintf(claim, "one"), func() {
+		r.exec(`select weir.tend(sweep => true, at => $1)`, due)
+		r.want("retries that are due", r.count(`select count(*) from weir.available`), 1)
+	}, fmt.Sprintf(claim, "two"), r.now)
+	if !waited || n != 0 {
+		t.Errorf("the second claim waited: %v, and got %d", waited, n)
+	}
+	r.want("running", r.count(`select count(*) from weir.running`), 20)
 }
 
 // The rules of fleets that are indexes hold against code that forgets to check.

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,12 @@ func (r *rig) policy(c PolicyChange) {
 	if _, err := r.store.SetPolicy(r.Context(), "ann", c); err != nil {
 		r.Fatal(err)
 	}
+}
+
+// strict sets the policy of the device queue.
+func (r *rig) strict() {
+	r.Helper()
+	r.policy(PolicyChange{Policy: ptr(PolicyStrict)})
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -58,6 +65,7 @@ func TestEvidence(t *testing.T) {
 func TestHealthTask(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	r.strict()
 	r.policy(PolicyChange{Health: json.RawMessage(`{"run": {"argv": ["./health"]}}`)})
 	r.report("PC-01", named("d", 1)...)
 	id := r.submit("job", nil)
@@ -115,6 +123,7 @@ func TestHealthTaskBringsBack(t *testing.T) {
 func TestBreaker(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	r.strict()
 	r.report("PC-01", named("a", 20)...)
 	r.report("PC-02", named("b", 20)...)
 	bad := r.submit("bad", func(s *Spec) { s.Attempts = 1 })
@@ -141,10 +150,52 @@ func TestBreaker(t *testing.T) {
 	r.job(next, JobActive)
 }
 
+// A small lab survives a red build without anything being set: the job is stopped as bad,
+// and its devices serve the next one.
+func TestARedBuildInASmallLab(t *testing.T) {
+	t.Parallel()
+	for n, breaker := range map[int]int{1: 2, 2: 2, 3: 2, 6: 3, 9: 5, 30: 5} {
+		r := newRig(t)
+		r.report("PC-01", named("d", n)...)
+		red := r.submit("red", func(s *Spec) { s.Attempts = 1 })
+		r.want("the breaker", r.count(`select breaker from weir.fleet_jobs where job = $1`, red), breaker)
+		for _, l := range r.claim("PC-01", 100) {
+			r.exec(`select weir.fail($1, $2, $3, 'red', at => $4)`, l.Task, l.Attempt, l.Token, r.now)
+		}
+		j := r.job(red, JobFailed)
+		r.want(fmt.Sprintf("stopped as bad with %d devices", n), j.Stopped != "", n > 1)
+		r.want("out", r.count(`select count(*) from weir.devices where health = 'quarantined'`), 0)
+		green := r.submit("green", nil)
+		for list := r.claim("PC-01", 100); len(list) > 0; list = r.claim("PC-01", 100) {
+			r.done(list...)
+		}
+		r.job(green, JobDone)
+	}
+}
+
+// A device that joins a running job counts for its breaker, unless the job names one.
+func TestTheBreakerGrowsWithTheTarget(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ named, before, after int }{{-1, 2, 5}, {7, 7, 7}, {0, 0, 0}} {
+		r := newRig(t)
+		r.report("PC-01", named("d", 2)...)
+		id := r.submit("job", func(s *Spec) {
+			s.Join = JoinRunning
+			if c.named >= 0 {
+				s.Breaker = &c.named
+			}
+		})
+		r.want("before", r.count(`select breaker from weir.fleet_jobs where job = $1`, id), c.before)
+		r.report("PC-01", named("d", 12)...)
+		r.want("after", r.count(`select breaker from weir.fleet_jobs where job = $1`, id), c.after)
+	}
+}
+
 // A job that succeeds on most devices is not bad: the devices are.
 func TestBreakerSparesGoodJobs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	r.strict()
 	r.report("PC-01", named("a", 20)...)
 	id := r.submit("good", func(s *Spec) { s.Attempts = 1 })
 	list := r.claim("PC-01", 100)

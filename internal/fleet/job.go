@@ -45,7 +45,9 @@ type Job struct {
 	ID       weir.ID `json:"id"`
 	Name     string  `json:"name"`
 	State    string  `json:"state"`
-	Priority int     `json:"priority,omitempty"`
+	// Lane is the lane of the job: one job of a lane is active.
+	Lane     string `json:"lane" doc:"One job of a lane is active; jobs of different lanes run side by side."`
+	Priority int    `json:"priority,omitempty"`
 	By       string  `json:"by,omitempty"`
 	Schedule string  `json:"schedule,omitempty"`
 	// Cause says why the job failed; Stopped says why it was stopped as bad.
@@ -83,6 +85,18 @@ type Counts struct {
 	Failed   int `json:"failed"`
 	Missed   int `json:"missed"`
 	Canceled int `json:"canceled"`
+}
+
+// add adds the counts of another job.
+func (c *Counts) add(o Counts) {
+	c.Total += o.Total
+	c.Waiting += o.Waiting
+	c.Running += o.Running
+	c.Retrying += o.Retrying
+	c.Done += o.Done
+	c.Failed += o.Failed
+	c.Missed += o.Missed
+	c.Canceled += o.Canceled
 }
 
 // Unit is one run that a job wants.
@@ -137,6 +151,10 @@ type WhyDevice struct {
 	PC     string `json:"pc,omitempty"`
 	Why    string `json:"why"`
 	reason.Coded
+	// Answer says what it takes until the unit is served: one of the Answers. Empty for a
+	// unit that has ended. AnswerAt is when it can be served by itself, if that is known.
+	Answer   string     `json:"answer,omitempty" enum:"now,later,person,never" doc:"Whether it can be served: now, later by itself, only after a person has acted, or never."`
+	AnswerAt *time.Time `json:"answer_at,omitempty"`
 }
 
 // Canceled is the result of a cancellation: how many ended, and how many were asked to
@@ -182,13 +200,10 @@ func (s *Store) Jobs(ctx context.Context, f JobFilter, page view.Page) ([]Job, e
 	return list, nil
 }
 
-// Active returns the one job that is served, or a zero ID if there is none.
-func (s *Store) Active(ctx context.Context) (Job, error) {
-	list, err := s.jobs(ctx, jobActive)
-	if err != nil || len(list) == 0 {
-		return Job{}, err
-	}
-	return list[0], nil
+// Active returns the jobs that are served, one for each lane in use: by priority, then
+// the oldest first.
+func (s *Store) Active(ctx context.Context) ([]Job, error) {
+	return s.jobs(ctx, jobActive)
 }
 
 // Job reads one job with its spec.

@@ -175,7 +175,7 @@ func (r *rig) submitted(name string) weir.ID {
 // A job becomes active once, and not while it is being canceled.
 func TestTheNextJobIsMadeActiveOnce(t *testing.T) {
 	t.Parallel()
-	const next = `select weir._fleet_next({t})`
+	const next = `select weir._fleet_next('default', {t})`
 	const activated = `(select count(*) from weir.events where job = {job} and type = 'activated')`
 	r := newRig(t)
 	r.report("PC-01", named("d", 1)...)
@@ -185,7 +185,7 @@ func TestTheNextJobIsMadeActiveOnce(t *testing.T) {
 	r = newRig(t)
 	r.report("PC-01", named("d", 1)...)
 	r.play(map[string]string{"job": r.submitted("canceled").String()}, testdb.Overlap{
-		Name: "it is canceled", First: `select weir.cancel_job({job}, at => {t})`, Second: next, Then: `select ` + activated + ` = 0 and (select state = 'ended' from weir.fleet_jobs where job = {job})`,
+		Name: "it is canceled", Passes: true, First: `select weir.cancel_job({job}, at => {t})`, Second: next, Then: `select ` + activated + ` = 0 and (select state = 'ended' from weir.fleet_jobs where job = {job})`,
 	})
 }
 
@@ -208,6 +208,39 @@ func TestOverlapPlansUnderTheJobsLock(t *testing.T) {
 			Then: `select not exists (select from weir.fleet_units where job = {b})`,
 		},
 	)
+}
+
+// One statement cancels several jobs while others end runs of them. Whoever ends the
+// active job does not wait for the one who cancels the next, who may wait for the active
+// one; and the one who cancels waits for no lease once it holds a job.
+func TestManyJobsAreCanceledInOneStatement(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.report("PC-01", named("d", 1)...)
+	a, b, c := r.submit("a", nil), r.submit("b", nil), r.submit("c", nil)
+	l := r.claim("PC-01", 1)[0]
+	r.play(map[string]string{"a": a.String(), "b": b.String()}, testdb.Overlap{
+		Name: "cancel the next, end the active one", Passes: true,
+		First: `select weir.fleet_cancel({b}, at => {t})`, Second: ends(`finish(%s, at => {t})`, l),
+		Then: `select state = 'ended' from weir.fleet_jobs where job = {a}`,
+	})
+	r.tend()
+	r.job(b, JobCanceled)
+	r.job(c, JobActive)
+
+	r = newRig(t)
+	r.report("PC-01", named("d", 3)...)
+	r.policy(PolicyChange{Overlap: ptr(true)})
+	a = r.submit("a", func(s *Spec) { s.Target = Target{Devices: []string{"d01"}} })
+	b = r.submit("b", nil)
+	r.want("running", len(r.claim("PC-01", 3)), 3)
+	r.play(map[string]string{"a": a.String(), "b": b.String()}, testdb.Overlap{
+		Name: "a run of the second ends", Passes: true, First: `select from weir.running where job = {b} for update`,
+		Second: `select weir.fleet_cancel(j::uuid, at => {t}) from unnest(array[{a}, {b}]) j`,
+		Then:   `select count(*) > 0 from weir.running where cancel_at is not null`,
+	})
+	r.tend()
+	r.want("asked to stop", r.count(`select count(*) from weir.running where cancel_at is not null`), 3)
 }
 
 // A job that makes no progress is locked before anything of it is written.

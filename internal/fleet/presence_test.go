@@ -149,20 +149,21 @@ func TestMissed(t *testing.T) {
 	r.tend()
 	list := r.claim("PC-01", 100)
 	r.done(list[0])
-	r.wait(10 * time.Minute)
+	r.wait(time.Minute)
 	r.units(a, "1 retrying 2 waiting 1 done")
 	list = r.claim("PC-01", 100)
 	r.done(list...)
 	r.wait(time.Second)
+	// PC-02 was lost before the job became active: the job waits 2m from its activation.
 	j := r.job(a, JobActive)
-	if j.LingersAt == nil || j.MissedAt == nil {
+	if j.LingersAt == nil || j.MissedAt == nil || !j.MissedAt.Equal(j.ActivatedAt.Add(2*time.Minute)) {
 		t.Fatalf("it lingers: %+v", j)
 	}
 	w, err := r.store.Why(t.Context(), a, 0)
 	if err != nil || len(w.Devices) != 2 || !strings.Contains(w.Summary, "no device can serve the rest") {
 		t.Fatalf("%+v %v", w, err)
 	}
-	r.wait(119 * time.Second)
+	r.wait(58 * time.Second)
 	r.job(a, JobActive)
 	r.wait(2 * time.Second)
 	r.units(a, "2 missed 2 done")

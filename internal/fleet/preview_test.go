@@ -43,7 +43,7 @@ func TestPreview(t *testing.T) {
 	}
 	p := see(func(s *Spec) { s.Repeat = 3 })
 	r.want("all", fmt.Sprint(p.Fleet, p.Devices, p.Runs, p.Ready, p.Busy, p.Out, p.Ahead), "6 6 18 3 1 2 2")
-	r.want("takes", fmt.Sprint(p.Takes), "[{a01 pc1 busy {busy map[]}} {a02 pc1  { map[]}}]")
+	r.want("takes", fmt.Sprint(p.Takes), "[{a01 pc1 busy {busy map[]}  <nil>} {a02 pc1  { map[]}  <nil>}]")
 	r.want("misses", len(p.Misses), 2)
 	r.want("the first that it misses", p.Misses[0].Device+" "+p.Misses[0].Why[:17], "a03 quarantined since")
 	r.want("the second", p.Misses[1].Device+" "+p.Misses[1].Why[:17], "b01 pc2 offline since")

@@ -7,6 +7,7 @@ import "testing"
 func TestWorkerRole(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	r.strict()
 	as := func(role string, statements ...string) {
 		t.Helper()
 		tx, err := r.db.Pool.Begin(t.Context())

@@ -97,6 +97,7 @@ func TestOneActiveOldestFirst(t *testing.T) {
 func TestTimeoutRetryFinalOut(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	r.strict()
 	r.report("PC-01", named("d", 2)...)
 	id := r.submit("slow", nil)
 	list := r.claim("PC-01", 100)

@@ -47,7 +47,8 @@ type Spec struct {
 	Backoff  *node.Span     `json:"backoff,omitempty" doc:"The longest wait before the second attempt; it doubles. Default: 10s."`
 	Infra    *Infra         `json:"infra,omitempty" doc:"What happens to attempts that the infrastructure broke."`
 	Join     string         `json:"join,omitempty" enum:"pending,running" doc:"running: a device that is new joins the job while it runs. Default: pending."`
-	Breaker  *int           `json:"breaker,omitempty" minimum:"0" maximum:"100000" doc:"On how many good devices it may fail before it is stopped as bad, if it fails more than it succeeds. 0: never. Default: 5."`
+	Breaker  *int           `json:"breaker,omitempty" minimum:"0" maximum:"100000" doc:"On how many good devices it may fail before it is stopped as bad, if it fails more than it succeeds. 0: never. Default: half of its devices, 2 to 5."`
+	Lane     string         `json:"lane,omitempty" maxLength:"63" doc:"Jobs of one lane are active one after the other, those of different lanes side by side. Default: default."`
 	Linger   *node.Span     `json:"linger,omitempty" doc:"How long it waits for devices that cannot serve it once nothing else is left. Default: 2m."`
 	Priority int            `json:"priority,omitempty" minimum:"-100" maximum:"100" doc:"A higher one goes before older jobs."`
 }
@@ -118,6 +119,11 @@ func ParseSpec(text []byte) (Spec, error) {
 	}
 	return s, s.Check()
 }
+
+// LaneDefault is the lane of jobs that name none.
+const LaneDefault = "default"
+
+var laneName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
 
 var unknownField = regexp.MustCompile(`unknown field "([^"]*)"`)
 
@@ -203,6 +209,9 @@ func (s Spec) Check() error {
 	}
 	if err := s.Infra.check(); err != nil {
 		return err
+	}
+	if s.Lane != "" && !laneName.MatchString(s.Lane) {
+		return problem.Refuse("lane", "use at most 63 small letters, digits, dots, dashes and underscores, for example android", "%q is no name of a lane", s.Lane)
 	}
 	if !slices.Contains([]string{"", JoinPending, JoinRunning}, s.Join) {
 		return problem.Refuse("join", "write pending or running", "%q is no way to join", s.Join)

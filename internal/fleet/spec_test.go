@@ -94,7 +94,7 @@ func TestSpecStored(t *testing.T) {
 		Scan(&timeout, &backoff, &linger, &attempts, &infra, &breaker); err != nil {
 		t.Fatal(err)
 	}
-	if timeout != 90*time.Minute || backoff != 1500*time.Millisecond || linger != 0 || attempts != 3 || infra != 3 || breaker != 5 {
+	if timeout != 90*time.Minute || backoff != 1500*time.Millisecond || linger != 0 || attempts != 3 || infra != 3 || breaker != 2 {
 		t.Error(timeout, backoff, linger, attempts, infra, breaker)
 	}
 	j := r.job(id, JobActive)

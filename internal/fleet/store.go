@@ -57,12 +57,12 @@ func (s *Store) cancel(ctx context.Context, id weir.ID, by, reason string) (c Ca
 }
 
 const jobColumns = `j.id, coalesce(j.name, ''), j.state, j.priority, coalesce(j.by, ''), coalesce(j.schedule, ''), coalesce(j.cause, ''), coalesce(j.stopped, ''), j.targeted, j.waiting, j.running,
-	j.retrying, j.done, j.failed, j.missed, j.canceled, j.created_at, j.activated_at, j.ended_at, j.lingers_at, j.lingers_at + j.linger`
+	j.retrying, j.done, j.failed, j.missed, j.canceled, j.created_at, j.activated_at, j.ended_at, j.lingers_at, j.missed_at, j.lane`
 
 const (
 	jobFilter = `where ($1::uuid is null or j.id < $1) and ($2 = '' or j.state = $2) and ($3 = '' or strpos(lower(j.name), lower($3)) > 0) order by j.id desc limit $4`
 	jobOf     = `where j.id = $1`
-	jobActive = `where j.id = (select a.job from weir.fleet_jobs a where a.state = 'active')`
+	jobActive = `where j.id in (select a.job from weir.fleet_jobs a where a.state = 'active') order by j.priority desc, j.order_seq`
 )
 
 func (s *Store) jobs(ctx context.Context, rest string, args ...any) ([]Job, error) {
@@ -73,7 +73,7 @@ func (s *Store) jobs(ctx context.Context, rest string, args ...any) ([]Job, erro
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (j Job, err error) {
 		c := &j.Counts
 		err = row.Scan(&j.ID, &j.Name, &j.State, &j.Priority, &j.By, &j.Schedule, &j.Cause, &j.Stopped, &c.Total, &c.Waiting, &c.Running, &c.Retrying, &c.Done, &c.Failed, &c.Missed, &c.Canceled,
-			&j.CreatedAt, &j.ActivatedAt, &j.EndedAt, &j.LingersAt, &j.MissedAt)
+			&j.CreatedAt, &j.ActivatedAt, &j.EndedAt, &j.LingersAt, &j.MissedAt, &j.Lane)
 		return j, err
 	})
 }
@@ -114,12 +114,12 @@ func or(id *weir.ID) weir.ID {
 }
 
 func (s *Store) why(ctx context.Context, id weir.ID, most int) (w Why, err error) {
-	rows, err := s.pool.Query(ctx, `select coalesce(x.device, ''), coalesce(x.pc, ''), x.why, x.code, x.args from weir.fleet_why($1, $2) x`, id, most)
+	rows, err := s.pool.Query(ctx, `select coalesce(x.device, ''), coalesce(x.pc, ''), x.why, x.code, x.args - 'answer' - 'answer_at', coalesce(x.args ->> 'answer', ''), (x.args ->> 'answer_at')::timestamptz from weir.fleet_why($1, $2) x`, id, most)
 	if err != nil {
 		return w, err
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d WhyDevice, err error) {
-		err = row.Scan(&d.Device, &d.PC, &d.Why, &d.Code, &d.Args)
+		err = row.Scan(&d.Device, &d.PC, &d.Why, &d.Code, &d.Args, &d.Answer, &d.AnswerAt)
 		return d, err
 	})
 	if err != nil || len(list) == 0 {
@@ -155,14 +155,14 @@ func (s *Store) preview(ctx context.Context, spec json.RawMessage, most int) (p 
 			from (select d.*, jsonb_strip_nulls(coalesce(why, case when busy then '{"code": "busy"}'::jsonb end)) as said
 				from d where ` + which + ` order by serial limit $2) x), '[]')`
 	}
-	err = s.pool.QueryRow(ctx, `with s as materialized (select x.spec -> 'target' as target, x.priority from weir._fleet_spec($1) x),
+	err = s.pool.QueryRow(ctx, `with s as materialized (select x.spec -> 'target' as target, x.priority, x.lane from weir._fleet_spec($1) x),
 		d as materialized (select d.serial, n.name as pc, r.device is not null as busy,
 			coalesce(case when d.health in ('quarantined', 'maintenance') then weir._device_reason(d, m.checked) end, weir._pc_reason(n, p, m.now), weir._device_reason(d, m.checked)) as why
 			from weir.devices d left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id left join weir.running r on r.device = d.id, s, `+moment+`
 			where d.health <> 'retired' and weir._fleet_matches(s.target, d.serial, d.labels))
 		select (select count(*) from weir.devices x where x.health <> 'retired'), (select count(*) from d), (select count(*) from d where why is null and not busy), (select count(*) from d where why is null and busy),
 			(select count(*) from d where why is not null), `+some("why is null")+`, `+some("why is not null")+`,
-			(select count(*) from weir.fleet_jobs j, s where j.state = 'active' or j.state = 'waiting' and j.priority >= s.priority)`, spec, most).
+			(select count(*) from weir.fleet_jobs j, s where j.lane = s.lane and (j.state = 'active' or j.state = 'waiting' and j.priority >= s.priority))`, spec, most).
 		Scan(&p.Fleet, &p.Devices, &p.Ready, &p.Busy, &p.Out, &p.Takes, &p.Misses, &p.Ahead)
 	return p, err
 }
@@ -170,7 +170,7 @@ func (s *Store) preview(ctx context.Context, spec json.RawMessage, most int) (p 
 // --- devices
 
 const deviceColumns = `d.serial, coalesce(d.pc, ''), coalesce(d.hub, ''), coalesce(d.target, ''), d.labels, d.online, d.online_at, d.missing_at, d.health, d.health_at, coalesce(d.health_note, ''),
-	coalesce(d.health_by, ''), d.health_job, d.evidence, d.checks, d.check_at, d.registered_at, d.eligible, coalesce(d.why, ''), d.reason ->> 'code', d.reason - 'code', d.task, d.job, coalesce(d.attempt, 0), d.claimed_at, d.deadline`
+	coalesce(d.health_by, ''), d.health_job, d.evidence, d.checks, d.check_at, d.registered_at, d.eligible, coalesce(d.why, ''), d.reason ->> 'code', d.reason - 'code', d.task, d.job, coalesce(d.attempt, 0), d.claimed_at, d.deadline, d.flaps, d.answer, d.answer_at`
 
 const (
 	deviceAll    = `from (select x.id, x.serial from weir.devices x where $2 = '' and ` + deviceFilter
@@ -194,7 +194,7 @@ func (s *Store) devices(ctx context.Context, from string, args ...any) ([]Device
 		var code *string
 		var args map[string]any
 		err = row.Scan(&d.Serial, &d.PC, &d.Hub, &d.Target, &d.Labels, &d.Online, &d.OnlineAt, &d.MissingAt, &d.Health, &d.HealthAt, &d.HealthNote, &d.HealthBy, &blamed, &d.Evidence, &d.Checks, &d.CheckAt,
-			&d.RegisteredAt, &d.Eligible, &d.Why, &code, &args, &task, &job, &d.Attempt, &d.ClaimedAt, &d.Deadline)
+			&d.RegisteredAt, &d.Eligible, &d.Why, &code, &args, &task, &job, &d.Attempt, &d.ClaimedAt, &d.Deadline, &d.Flaps, &d.Answer, &d.AnswerAt)
 		d.HealthJob, d.Task, d.Job = or(blamed), or(task), or(job)
 		d.Reason, d.Presence = reason.Of(code, args), presenceOf(d)
 		return d, err
@@ -248,11 +248,13 @@ const (
 
 func (s *Store) sum(ctx context.Context) (t Sum, err error) {
 	err = s.pool.QueryRow(ctx, `select count(p.node), count(p.node) filter (where p.still), coalesce(sum(r.running) filter (where p.node is not null), 0),
-		coalesce(sum(least(p.slots, case when p.still then 0 else d.well end)), 0), coalesce(sum(d.well) filter (where not p.still), 0), coalesce(sum(d.devices), 0), coalesce(sum(d.online), 0),
+		coalesce(sum(least(p.slots, case when p.still then 0 else d.given end)), 0), coalesce(sum(d.well) filter (where not p.still), 0), coalesce(sum(d.devices), 0), coalesce(sum(d.online), 0),
 		coalesce(sum(d.quarantined), 0), coalesce(sum(d.devices) filter (where p.node is null), 0)
 		from (select p.node, weir._pc_slots(p) as slots, weir._pc_reason(n, p, m.now) is not null as still from weir.pcs p join weir.nodes n on n.id = p.node, `+moment+`) p
 		full join (select d.node, count(*) filter (where d.health <> 'retired') as devices, count(*) filter (where d.online and d.missing_at is null and d.health <> 'retired') as online,
-			count(*) filter (where d.health = 'quarantined') as quarantined, count(*) filter (where weir._device_reason(d, m.checked) is null) as well from weir.devices d, `+moment+` group by d.node) d on d.node = p.node
+			count(*) filter (where d.health = 'quarantined') as quarantined, count(*) filter (where weir._device_reason(d, m.checked) is null) as well,
+			count(*) filter (where weir._device_reason(d, m.checked) is null or m.checked and d.online and d.missing_at is null and d.check_at <= m.now and d.health in ('unknown', 'quarantined')) as given
+			from weir.devices d, `+moment+` group by d.node) d on d.node = p.node
 		left join (select r.node, count(*) as running from weir.running r where r.device is not null group by r.node) r on r.node = p.node`).
 		Scan(&t.PCs, &t.Still, &t.Running, &t.Target, &t.Eligible, &t.Devices, &t.Online, &t.Quarantined, &t.WithoutPC)
 	return t, err

@@ -13,6 +13,7 @@ import (
 func TestInfraBudget(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	r.strict()
 	r.report("PC-01", named("d", 1)...)
 	id := r.submit("infra", nil)
 	l := r.claim("PC-01", 1)[0]
@@ -242,7 +243,7 @@ func TestSubmitAgain(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	active, err := r.store.Active(t.Context())
-	if err != nil || active.ID != one.ID {
+	if err != nil || len(active) != 1 || active[0].ID != one.ID {
 		t.Fatal(active, err)
 	}
 }
@@ -274,7 +275,7 @@ func TestReads(t *testing.T) {
 		t.Fatal(devices, err)
 	}
 	p, err := r.store.Policy(t.Context())
-	if err != nil || p.Policy != PolicyStrict || p.Slots != 20 || p.Overlap || p.Health != nil {
+	if err != nil || p.Policy != PolicyEvidence || p.Slots != 20 || p.Overlap || p.Health != nil {
 		t.Fatal(p, err)
 	}
 }

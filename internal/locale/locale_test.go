@@ -71,6 +71,9 @@ func TestStates(t *testing.T) {
 	for _, s := range fleet.Healths {
 		keys = append(keys, "health."+s)
 	}
+	for _, s := range fleet.Answers {
+		keys = append(keys, "answer."+s)
+	}
 	for _, s := range fleet.JobStates {
 		keys = append(keys, "fleetjob."+s)
 	}

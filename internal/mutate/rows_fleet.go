@@ -10,6 +10,11 @@ var fleetRows = []Row{
 		fleetTests, "TestSlotsAreCountedUnderThePCsLock",
 	},
 	{
+		"there is no 21st slot", "schema/functions/fleet/fleet_claim.sql",
+		`from weir.nodes x where x.id = n.id for no key update;`, `from weir.nodes x where x.id = n.id;`,
+		fleetTests, "TestNo21stWhileAClaimIsOpen",
+	},
+	{
 		"a repeated claim of a PC gets the same leases", "schema/functions/fleet/fleet_claim.sql",
 		`if s.again then`, `if false then`,
 		fleetTests, "TestClaimAgain",
@@ -20,7 +25,7 @@ var fleetRows = []Row{
 		fleetTests, "TestTheIndexesOfFleets",
 	},
 	{
-		"one job is active", "schema/migrations/0011_fleets.sql",
+		"one job of a lane is active", "schema/migrations/0031_fleet_answers.sql",
 		`create unique index fleet_active`, `create index fleet_active`,
 		fleetTests, "TestTheIndexesOfFleets",
 	},
@@ -57,6 +62,37 @@ var fleetRows = []Row{
 		fleetTests, "TestSlotsAreCountedUnderThePCsLock",
 	},
 
+	{
+		"a drop-out counts losses", "schema/functions/fleet/_fleet_dropout.sql",
+		`d.absent_at <= coalesce(d.missing_at, t) - interval '10 min'`, `true`,
+		fleetTests, "TestADropOutCountsLosses",
+	},
+	{
+		"a device that is out takes no part in a drop-out", "schema/functions/fleet/_fleet_dropout.sql",
+		` and d.health not in ('quarantined', 'maintenance', 'retired')`, ``,
+		fleetTests, "TestDevicesOutOfTheScheduleTakeNoPartInADropOut",
+	},
+	{
+		"pauses are capped", "schema/functions/fleet/_fleet_dropout.sql",
+		`(fresh or p.pauses < most) then`, `true then`,
+		fleetTests, "TestPausesAreCapped",
+	},
+	{
+		"a device that comes and goes stays suspect", "schema/functions/fleet/_device_worked.sql",
+		`weir._device_flaps(d, t) is not true`, `true`,
+		fleetTests, "TestFlaps",
+	},
+	{
+		"what is lost with its PC is no flap", "schema/functions/fleet/_device_missing.sql",
+		`when p.paused then x.flaps`, `when false then x.flaps`,
+		fleetTests, "TestFlaps",
+	},
+	{
+		"a job does not wait for what comes too late", "schema/functions/fleet/_fleet_answer.sql",
+		`when a.at <= coalesce(j.lingers_at, t) + j.linger then`, `when a.at > t then`,
+		fleetTests, "TestAJobDoesNotWaitForWhatComesTooLate",
+	},
+
 	// Locks: what is read stays true until the commit, and transactions do not deadlock.
 	{
 		"a health task judges the device as it is", "schema/functions/fleet/_device_checked.sql",
@@ -65,7 +101,7 @@ var fleetRows = []Row{
 	},
 	{
 		"a success judges the device as it is", "schema/functions/fleet/_device_worked.sql",
-		`and d.health in ('suspect', 'unknown') for update;`, `and d.health in ('suspect', 'unknown');`,
+		`is not true for update;`, `is not true;`,
 		fleetTests, "TestDevicesAreJudgedUnderTheirLock",
 	},
 	{
@@ -141,12 +177,12 @@ var fleetRows = []Row{
 	},
 	{
 		"jobs are made active one by one", "schema/functions/fleet/_fleet_next.sql",
-		`perform pg_advisory_xact_lock(89, 0);`, `null;`,
+		`perform pg_advisory_xact_lock(89, weir._fleet_lane_key(of_lane));`, `null;`,
 		fleetTests, "TestTheNextJobIsMadeActiveOnce",
 	},
 	{
 		"a submission leaves it to whoever is at it", "schema/functions/fleet/_fleet_next.sql",
-		`elsif not pg_try_advisory_xact_lock(89, 0) then`, `elsif false then`,
+		`elsif not pg_try_advisory_xact_lock(89, weir._fleet_lane_key(of_lane)) then`, `elsif false then`,
 		fleetTests, "TestTheNextJobIsMadeActiveOnce",
 	},
 	{
@@ -156,7 +192,7 @@ var fleetRows = []Row{
 	},
 	{
 		"overlap plans behind whoever makes one active", "schema/functions/fleet/_fleet_overlap.sql",
-		`perform pg_advisory_xact_lock(89, 0);`, ``,
+		`perform pg_advisory_xact_lock(89, weir._fleet_lane_key(next.lane));`, ``,
 		fleetTests, "TestOverlapPlansUnderTheJobsLock",
 	},
 	{
@@ -168,6 +204,16 @@ var fleetRows = []Row{
 		"a job is locked before it lingers", "schema/functions/fleet/_fleet_advance.sql",
 		`where l.job = of_job for update;`, `where l.job = of_job;`,
 		fleetTests, "TestAJobIsLockedBeforeItLingers",
+	},
+	{
+		"the next job waits for nobody who cancels it", "schema/functions/fleet/_fleet_next.sql",
+		`order by l.job for update skip locked;`, `order by l.job for update;`,
+		fleetTests, "TestManyJobsAreCanceledInOneStatement",
+	},
+	{
+		"who cancels the second job waits for no lease", "schema/functions/engine/cancel_job.sql",
+		`current_setting('weir.cancels', true) is not distinct from pg_current_xact_id()::text, t);`, `false, t);`,
+		fleetTests, "TestManyJobsAreCanceledInOneStatement",
 	},
 	{
 		"a claim waits for no unit", "schema/functions/fleet/_fleet_lease_units.sql",

@@ -55,6 +55,10 @@ type Assignment struct {
 	Lease time.Duration
 	// Deadline is how long the attempt may take. Zero means forever.
 	Deadline time.Duration
+	// Timeout is the time that the attempt was given in all. Unlike Deadline it does not
+	// depend on how long the claim took, so it is what people are told. Zero means that
+	// there is none, or that the server is of the version before.
+	Timeout time.Duration `json:",omitempty"`
 	// Device is the device that the task runs on, if its service is [Fleet].
 	Device *Device `json:",omitempty"`
 }

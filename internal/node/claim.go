@@ -62,7 +62,8 @@ func (d *Desk) pollMost() time.Duration {
 // claimColumns are the columns of weir.claim and weir.fleet_claim that [assignment]
 // reads.
 const claimColumns = `task, attempt, token::text, service, params, job, coalesce(key, ''), max_attempts, run, coalesce(trace, ''),
-		greatest(extract(epoch from until - clock_timestamp()), 0)::float8, case when deadline is null then 0 else greatest(extract(epoch from deadline - clock_timestamp()), 0.001) end::float8`
+		greatest(extract(epoch from until - clock_timestamp()), 0)::float8, case when deadline is null then 0 else greatest(extract(epoch from deadline - clock_timestamp()), 0.001) end::float8,
+		coalesce(extract(epoch from deadline - claimed_at), 0)::float8`
 
 func (d *Desk) claim(ctx context.Context, r ClaimRequest) ([]Assignment, error) {
 	id, err := weir.ParseID(r.ID)
@@ -99,9 +100,9 @@ func (d *Desk) claim(ctx context.Context, r ClaimRequest) ([]Assignment, error) 
 
 // assignment reads a row of a claim, and the columns that follow its own.
 func assignment(row pgx.CollectableRow, more ...any) (a Assignment, err error) {
-	var lease, deadline float64
-	err = row.Scan(append([]any{&a.Task, &a.Attempt, &a.Token, &a.Service, &a.Params, &a.Job, &a.Key, &a.MaxAttempts, &a.Run, &a.Trace, &lease, &deadline}, more...)...)
-	a.Lease, a.Deadline = seconds(lease), seconds(deadline)
+	var lease, deadline, timeout float64
+	err = row.Scan(append([]any{&a.Task, &a.Attempt, &a.Token, &a.Service, &a.Params, &a.Job, &a.Key, &a.MaxAttempts, &a.Run, &a.Trace, &lease, &deadline, &timeout}, more...)...)
+	a.Lease, a.Deadline, a.Timeout = seconds(lease), seconds(deadline), seconds(timeout).Round(time.Millisecond)
 	return a, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -76,6 +77,7 @@ var deviceListing = command.Listing[fleet.Device]{
 		{Title: "HUB", Wide: true, Value: func(_ *command.Output, d fleet.Device) string { return d.Hub }},
 		{Title: "PRESENCE", Value: func(_ *command.Output, d fleet.Device) string { return presence(d) }, Paint: presenceColor},
 		{Title: "HEALTH", Value: func(_ *command.Output, d fleet.Device) string { return d.Health }, Paint: healthColor},
+		{Title: "FLAPS", Wide: true, Value: func(_ *command.Output, d fleet.Device) string { return flaps(d.Flaps) }},
 		{Title: "TASK", Value: func(o *command.Output, d fleet.Device) string { return o.ID(d.Task) }},
 		{Title: "SINCE", Ages: true, Value: func(o *command.Output, d fleet.Device) string { return o.AgoOf(d.ClaimedAt) }},
 		{Title: "TARGET", Wide: true, Value: func(_ *command.Output, d fleet.Device) string { return d.Target }},
@@ -98,6 +100,34 @@ func presence(d fleet.Device) string {
 		return fleet.PresenceOnline
 	}
 	return fleet.PresenceOffline
+}
+
+// flaps is how often a device went away; nothing where it did not.
+func flaps(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func flapsSaid(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return command.Plural(n, "time", "times") + " within an hour"
+}
+
+// servedSaid says what it takes until a device or a unit can be served. A server of before does not say it.
+func servedSaid(o *command.Output, answer string, at *time.Time) string {
+	switch {
+	case answer == fleet.AnswerLater && at != nil:
+		return "by itself, " + o.Both(*at)
+	case answer == fleet.AnswerLater:
+		return "by itself, when it is back"
+	case answer == fleet.AnswerPerson:
+		return "when a person has acted"
+	}
+	return answer
 }
 
 func presenceColor(s string) string {
@@ -171,7 +201,9 @@ func printDevice(o *command.Output, p devicePage) error {
 		{"Because of job", command.IDText(p.HealthJob)},
 		{"Evidence", strings.Join(evidence, ", ")},
 		{"Health task due", o.BothOf(p.CheckAt, "")},
+		{"Went away", flapsSaid(p.Flaps)},
 		{"Gets no work", p.Why},
+		{"Serves again", servedSaid(o, p.Answer, p.AnswerAt)},
 		{"Runs now", command.IDText(p.Task)},
 		{"Until at most", o.BothOf(p.Deadline, "")},
 		{"Registered", o.Both(p.RegisteredAt)},

@@ -35,6 +35,7 @@ var fleetListing = command.Listing[fleet.Job]{
 		{Title: "RUNNING", Value: func(_ *command.Output, j fleet.Job) string { return fmt.Sprint(j.Counts.Running) }},
 		{Title: "FAILED", Value: func(_ *command.Output, j fleet.Job) string { return fmt.Sprint(j.Counts.Failed) }},
 		{Title: "MISSED", Value: func(_ *command.Output, j fleet.Job) string { return fmt.Sprint(j.Counts.Missed) }},
+		{Title: "LANE", Wide: true, Value: func(_ *command.Output, j fleet.Job) string { return j.Lane }},
 		{Title: "PRIORITY", Wide: true, Value: func(_ *command.Output, j fleet.Job) string { return fmt.Sprint(j.Priority) }},
 		{Title: "SCHEDULE", Wide: true, Value: func(_ *command.Output, j fleet.Job) string { return j.Schedule }},
 		{Title: "BY", Value: func(_ *command.Output, j fleet.Job) string { return j.By }},
@@ -135,6 +136,7 @@ var whyListing = command.Listing[fleet.WhyDevice]{
 	Columns: []command.Column[fleet.WhyDevice]{
 		{Title: "DEVICE", Value: func(_ *command.Output, d fleet.WhyDevice) string { return d.Device }},
 		{Title: "PC", Value: func(_ *command.Output, d fleet.WhyDevice) string { return d.PC }},
+		{Title: "SERVED", Value: func(o *command.Output, d fleet.WhyDevice) string { return servedSaid(o, d.Answer, d.AnswerAt) }},
 		{Title: "WHY", Value: func(_ *command.Output, d fleet.WhyDevice) string { return d.Why }},
 	},
 }

@@ -66,6 +66,7 @@ type fleetFlags struct {
 	timeout     time.Duration
 	linger      time.Duration
 	priority    int
+	lane        string
 	watch       bool
 	// given says that a flag was.
 	given func(flag string) bool
@@ -123,6 +124,7 @@ code is how it ended: 0 done, 1 failed, 2 canceled.`,
 	flags.DurationVar(&f.timeout, "timeout", 0, "how long an attempt may take, such as 90s; default: 20m")
 	flags.DurationVar(&f.linger, "linger", 0, "how long to wait for devices that cannot serve it once nothing else is left; default: 2m")
 	flags.IntVar(&f.priority, "priority", 0, "a higher one goes before older jobs, -100 to 100")
+	flags.StringVar(&f.lane, "lane", "", "jobs of one `lane` are active one after the other, those of different lanes side by side; default: default")
 	flags.StringVar(&f.key, "key", "", "the same `key` gives the same job, however often it is run")
 	flags.BoolVarP(&f.watch, "watch", "w", false, "watch it until it has ended")
 	_ = c.RegisterFlagCompletionFunc("target", cobra.FixedCompletions([]string{"all", "tag=", "label=", "device="}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
@@ -166,6 +168,9 @@ func (f *fleetFlags) spec(typed bool, args []string, in io.Reader) (spec fleet.S
 	}
 	if f.given("linger") {
 		spec.Linger = new(node.Span(f.linger))
+	}
+	if f.given("lane") {
+		spec.Lane = f.lane
 	}
 	return spec, spec.Check()
 }

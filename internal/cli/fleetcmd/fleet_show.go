@@ -140,13 +140,12 @@ func ruleFields(s fleet.Spec) []command.Field {
 	broken += "; the next is on " + map[string]string{
 		fleet.PlaceSame: "the same device", fleet.PlaceOtherDevice: "another device", fleet.PlaceOtherPC: "another PC",
 	}[cmp.Or(infra.Place, fleet.PlaceSame)]
-	breaker := 5
+	stops := "stopped as bad when it failed on half of its good devices, 2 to 5, and more often than not"
 	if s.Breaker != nil {
-		breaker = *s.Breaker
-	}
-	stops := "never stopped as bad"
-	if breaker > 0 {
-		stops = fmt.Sprintf("stopped as bad when it failed on %s and more often than not", command.Plural(breaker, "good device", "good devices"))
+		stops = fmt.Sprintf("stopped as bad when it failed on %s and more often than not", command.Plural(*s.Breaker, "good device", "good devices"))
+		if *s.Breaker == 0 {
+			stops = "never stopped as bad"
+		}
 	}
 	return []command.Field{
 		{"Backoff", "at most " + command.Span(spanOr(s.Backoff, 10*time.Second)) + " before the second attempt, then twice as long"},
@@ -178,6 +177,9 @@ func rulesText(s fleet.Spec) string {
 	}
 	if s.Priority != 0 {
 		parts = append(parts, fmt.Sprintf("priority %d", s.Priority))
+	}
+	if s.Lane != "" {
+		parts = append(parts, "lane "+s.Lane)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -140,7 +140,7 @@ func TestRolesReachNothingElse(t *testing.T) {
 				and (has_table_privilege(oid, 'insert, update, delete, truncate, references, trigger') or has_table_privilege(oid, 'select') and pg_has_role('weir_worker', 'member'))
 			union all
 			select 'function ' || proname from pg_proc where pronamespace = 'weir'::regnamespace and proname like '\_%' and has_function_privilege(oid, 'execute')
-				and proname not in ('_id_time', '_pc_reason', '_pc_state', '_pc_slots', '_device_reason', '_fleet_timeout', '_fleet_reserved_words',
+				and proname not in ('_id_time', '_pc_reason', '_pc_state', '_pc_slots', '_device_reason', '_device_answer', '_fleet_timeout', '_fleet_reserved_words',
 				'_sentence', '_format_argument', '_words', '_span', '_instant') -- the views use them, and a view's functions run as the reader`)
 		if err != nil {
 			t.Fatal(err)

@@ -68,12 +68,22 @@ func psql(t *testing.T, script string, args ...string) (out, complaints string) 
 	return stdout.String(), stderr.String()
 }
 
+// strict sets the policy of the device queue: a run that fails for good puts its device
+// out.
+func strict(t *testing.T, db *testdb.DB) {
+	t.Helper()
+	if _, err := db.Pool.Exec(t.Context(), `select weir.set_fleet_policy('{"policy": "strict"}')`); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // play runs a script of testdata as a client and a worker, and compares its output with
 // the file beside it.
 func play(t *testing.T, name string) {
 	t.Helper()
 	t.Parallel()
 	db := testdb.New(t)
+	strict(t, db)
 	client, worker := login(t, db, "weir_client"), login(t, db, "weir_worker")
 	out, complaints := psql(t, "testdata/"+name+".sql", "-v", "owner="+db.URL, "-v", "client="+client, "-v", "worker="+worker, worker)
 	got := out + "\n# Complaints, in order\n" + complaints
@@ -109,6 +119,7 @@ func TestEdges(t *testing.T) { play(t, "edges") }
 func TestRunners(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)
+	strict(t, db)
 	client, worker := login(t, db, "weir_client"), login(t, db, "weir_worker")
 	const runner = "../../../examples/psql/fleet.sql"
 	// The devices are reported first, because a task is for the devices that exist.
@@ -137,5 +148,51 @@ func TestRunners(t *testing.T) {
 	}
 	if want := "smoke failed 5+1/6, patrol success 5+0/6"; tasks != want {
 		t.Errorf("tasks: %s, wanted %s", tasks, want)
+	}
+}
+
+// TestRunnersCheckHealth lets the same runner work where a health task is set: it claims
+// what the target says, is given the health task of each device first, and finishes.
+func TestRunnersCheckHealth(t *testing.T) {
+	t.Parallel()
+	db := testdb.New(t)
+	strict(t, db)
+	client, worker := login(t, db, "weir_client"), login(t, db, "weir_worker")
+	const runner = "../../../examples/psql/fleet.sql"
+	args := []string{"-v", "ON_ERROR_STOP=1", "-v", "pc=PC-01", "-v", "devices=a1,a2,a3", worker}
+	psql(t, runner, args...)
+	if _, err := db.Pool.Exec(t.Context(), `select weir.set_fleet_policy('{"health": {"run": {"argv": ["./health"]}}}')`); err != nil {
+		t.Fatal(err)
+	}
+	summary := func() (s string) {
+		t.Helper()
+		if err := db.Pool.QueryRow(t.Context(), `select format('target %s, running %s, eligible %s', target, running_count, eligible_device_count) from fleet.pc_device_summary`).Scan(&s); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if got, want := summary(), "target 3, running 0, eligible 0"; got != want {
+		t.Errorf("before: %s, wanted %s", got, want)
+	}
+	if _, err := db.Pool.Exec(t.Context(), `select fleet.claim_task_devices_for_pc('PC-01', 1)`); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := summary(), "target 3, running 1, eligible 0"; got != want {
+		t.Errorf("with one health task: %s, wanted %s", got, want)
+	}
+	if _, err := db.Pool.Exec(t.Context(), `select fleet.complete_task_device(id, 'PC-01', attempt => 1) from fleet.task_devices where task_id is null`); err != nil {
+		t.Fatal(err)
+	}
+	psql(t, "testdata/smoke.sql", "-v", "ON_ERROR_STOP=1", client)
+	out, _ := psql(t, runner, args...)
+	if want := "smoke on a1: completed\nsmoke on a2: completed\nsmoke on a3: completed\n"; out != want {
+		t.Errorf("the runner says\n%s, wanted\n%s", out, want)
+	}
+	var checks, good int
+	if err := db.Pool.QueryRow(t.Context(), `select (select count(*) from weir.tasks where key like 'health %'), (select count(*) from weir.devices where health = 'good')`).Scan(&checks, &good); err != nil {
+		t.Fatal(err)
+	}
+	if checks != 3 || good != 3 {
+		t.Errorf("%d health tasks, %d good devices", checks, good)
 	}
 }

@@ -52,6 +52,12 @@ func (l *lab) paused(p *pc) (yes bool) {
 	return yes
 }
 
+// pauses returns how often a PC was paused within the last hour.
+func (l *lab) pauses(p *pc) (n int) {
+	l.scan(`select count(*) from weir.events where kind = 'pc' and type = 'paused' and subject = $1 and at > $2`, []any{p.name, l.time().Add(-time.Hour)}, &n)
+	return n
+}
+
 // online returns how many devices of a hub Weir sees.
 func (l *lab) online(p *pc, hub string) (n int) {
 	l.scan(`select count(*) from weir.devices d join weir.nodes n on n.id = d.node where n.name = $1 and d.hub = $2 and d.online and d.missing_at is null`, []any{p.name, hub}, &n)

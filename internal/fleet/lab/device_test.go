@@ -19,6 +19,9 @@ type device struct {
 	// gone is set if the device is retired.
 	gone bool
 	runs *attempt
+	// left is when it last went away, and losses is how often it did.
+	left   time.Duration
+	losses int
 }
 
 var models = []string{"alpha-5", "alpha-6", "beta-1"}
@@ -74,6 +77,7 @@ func (l *lab) away(least, most time.Duration, devices ...*device) {
 	var went []*device
 	for _, d := range devices {
 		if d.here {
+			d.left, d.losses = l.now, d.losses+1
 			d.unplug()
 			went = append(went, d)
 		}
@@ -110,12 +114,15 @@ func (d *device) unplug() {
 func (p *pc) drops(hub string) {
 	l := p.lab
 	var on []*device
+	old := false
 	for _, d := range p.devices {
 		if d.Hub == hub {
 			on = append(on, d)
+			old = old || d.left > 0 && l.now-d.left < 12*time.Minute
 		}
 	}
-	if !p.hears() || !p.known {
+	// A hub that comes and goes is no news, and a PC is not paused for ever.
+	if !p.hears() || !p.known || old || l.pauses(p) >= 3 {
 		l.away(20*time.Second, 5*time.Minute, on...)
 		return
 	}

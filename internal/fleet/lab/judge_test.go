@@ -86,6 +86,9 @@ func (l *lab) quarantines() {
 		default:
 			l.story.quarantined++
 		}
+		if q.Health == "suspect" && len(q.Evidence) == 0 && l.devices[q.Serial].losses >= 5 {
+			continue // its cable is bad
+		}
 		if len(q.Evidence) == 0 {
 			l.fault("%s is %s without evidence: %s", q.Serial, q.Health, q.Message)
 			continue

@@ -62,6 +62,12 @@ func (l *lab) between(least, most time.Duration) time.Duration {
 // chance returns true with probability p.
 func (l *lab) chance(p float64) bool { return l.dice.Float64() < p }
 
+// every schedules an event now and at each interval.
+func (l *lab) every(apart time.Duration, do func()) {
+	do()
+	l.in(apart, func() { l.every(apart, do) })
+}
+
 // often schedules an event repeatedly at random, with the given average distance. Zero
 // means never.
 func (l *lab) often(apart time.Duration, do func()) {

@@ -73,6 +73,7 @@ type Assignment struct {
 	Trace       string          `json:"trace,omitempty"`
 	LeaseMS     int64           `json:"lease_ms" doc:"What is left of the lease."`
 	DeadlineMS  int64           `json:"deadline_ms,omitempty" doc:"What is left of the attempt's time; none: no limit."`
+	TimeoutMS   int64           `json:"timeout_ms,omitempty" doc:"The attempt's time in all; none: no limit."`
 	Device      *Device         `json:"device,omitempty" doc:"What it works on, if it is work of a fleet."`
 }
 
@@ -88,7 +89,7 @@ func ClaimedOf(c node.Claimed) Claimed {
 	return Claimed{Look: c.Look, WaitedMS: c.Waited.Milliseconds(), Items: each(c.Tasks, func(a node.Assignment) Assignment {
 		return Assignment{
 			Lease: LeaseOf(a.Holds()), Service: a.Service, Params: a.Params, Job: a.Job, Key: a.Key, MaxAttempts: a.MaxAttempts,
-			Run: a.Run, Trace: a.Trace, LeaseMS: downward(a.Lease), DeadlineMS: downward(a.Deadline), Device: (*Device)(a.Device),
+			Run: a.Run, Trace: a.Trace, LeaseMS: downward(a.Lease), DeadlineMS: downward(a.Deadline), TimeoutMS: a.Timeout.Milliseconds(), Device: (*Device)(a.Device),
 		}
 	})}
 }
@@ -98,7 +99,7 @@ func (c Claimed) Node() node.Claimed {
 	return node.Claimed{Look: c.Look, Waited: span(c.WaitedMS), Tasks: each(c.Items, func(a Assignment) node.Assignment {
 		return node.Assignment{
 			Task: a.Task, Attempt: a.Attempt, Token: a.Token, Service: a.Service, Params: a.Params, Job: a.Job, Key: a.Key, MaxAttempts: a.MaxAttempts,
-			Run: a.Run, Trace: a.Trace, Lease: span(a.LeaseMS), Deadline: span(a.DeadlineMS), Device: (*node.Device)(a.Device),
+			Run: a.Run, Trace: a.Trace, Lease: span(a.LeaseMS), Deadline: span(a.DeadlineMS), Timeout: span(a.TimeoutMS), Device: (*node.Device)(a.Device),
 		}
 	})}
 }

@@ -28,7 +28,7 @@ type fleetForm struct {
 	target, devices, tag, labels             string
 	each, repeat, attempts, timeout, backoff string
 	infraAttempts, infraExit, place          string
-	join, breaker, linger, priority          string
+	join, breaker, linger, priority, lane    string
 	// key makes one job of a form that is sent twice.
 	key string
 	// seen is the hash of the job that the reader has looked at.
@@ -47,7 +47,7 @@ func readFleetForm(r *site.Request) *fleetForm {
 		target: cmp.Or(r.Field("target"), targetSome), devices: r.Field("target.devices"), tag: r.Field("target.tag"), labels: r.Field("target.labels"),
 		each: r.Field("any"), repeat: r.Field("repeat"), attempts: r.Field("attempts"), timeout: r.Field("timeout"), backoff: r.Field("backoff"),
 		infraAttempts: r.Field("infra.attempts"), infraExit: r.Field("infra.exit"), place: cmp.Or(r.Field("infra.place"), fleet.PlaceSame),
-		join: cmp.Or(r.Field("join"), fleet.JoinPending), breaker: r.Field("breaker"), linger: r.Field("linger"), priority: r.Field("priority"),
+		join: cmp.Or(r.Field("join"), fleet.JoinPending), breaker: r.Field("breaker"), linger: r.Field("linger"), priority: r.Field("priority"), lane: strings.TrimSpace(r.Field("lane")),
 		key: r.Field("key"), seen: r.Field("seen"), faults: map[string]string{},
 	}
 	if f.key == "" || len(f.key) > site.KeyMost {
@@ -59,7 +59,7 @@ func readFleetForm(r *site.Request) *fleetForm {
 // fleetFields are the fields of the form, as the store names them.
 var fleetFields = []string{
 	"name", "run", "params", "target", "target.devices", "target.tag", "target.labels", "any", "repeat", "attempts", "timeout", "backoff",
-	"infra.attempts", "infra.exit", "infra.place", "join", "breaker", "linger", "priority",
+	"infra.attempts", "infra.exit", "infra.place", "join", "breaker", "linger", "priority", "lane",
 }
 
 // blame puts a fault at a field, the first one that is found.
@@ -105,6 +105,7 @@ func (f *fleetForm) spec(r *site.Request) fleet.Spec {
 	}
 	s.Backoff, s.Linger = f.span(r, "backoff", f.backoff), f.span(r, "linger", f.linger)
 	f.specInfra(r, &s)
+	s.Lane = f.lane
 	if f.join != fleet.JoinPending {
 		s.Join = f.join
 	}

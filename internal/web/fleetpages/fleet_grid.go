@@ -43,7 +43,7 @@ type gridRow struct {
 // gridView is the grid.
 type gridView struct {
 	rows   []gridRow
-	active fleet.Job
+	active []fleet.Job
 	// sum counts all PCs, not only those of the page.
 	sum     fleet.Sum
 	filter  fleet.PCFilter

@@ -16,10 +16,10 @@ import (
 	"github.com/weirhq/weir/internal/web/ui"
 )
 
-// fleetJobsView is a list of fleet jobs, the active one on top.
+// fleetJobsView is a list of fleet jobs, the active ones on top.
 type fleetJobsView struct {
 	rows          []fleet.Job
-	active        fleet.Job
+	active        []fleet.Job
 	filter        fleet.JobFilter
 	chips         []site.Chip
 	submit        bool
@@ -48,11 +48,11 @@ func (w *pages) fleetJobs(r *site.Request, store *fleet.Store) (site.View, error
 	return site.View{Body: fleetJobsPage(v), Follow: &timeline.Filter{Kinds: []string{"fleet", "task", "job"}}}, nil
 }
 
-// rest are the jobs of the page without the one that stands on top.
+// rest are the jobs of the page without those that stand on top.
 func (v fleetJobsView) rest() []fleet.Job {
 	out := make([]fleet.Job, 0, len(v.rows))
 	for _, j := range v.rows {
-		if v.active.ID.IsZero() || j.ID != v.active.ID {
+		if !slices.ContainsFunc(v.active, func(a fleet.Job) bool { return a.ID == j.ID }) {
 			out = append(out, j)
 		}
 	}

@@ -28,7 +28,7 @@ as $$
     when 'fleet_lingers' then 'no device can serve the rest since {since:clock}, it is missed at {until:clock}'
     when 'fleet_next' then 'waits: it will be active at once[; {first}][; {counts}]'
     when 'fleet_stands' then '{state:word}: {counts}[; {stopped}][; {lingers}]'
-    when 'fleet_waits' then 'waits: {job} is active since {since:minute}[; {first}][; {counts}]'
+    when 'fleet_waits' then 'waits: {job} is active[ in lane {lane}] since {since:minute}[; {first}][; {counts}]'
     when 'floor_hidden' then 'hidden: its number {number} is below the floor {floor} of its class, and no claim looks '
       'there; an operator brings it back with {command}'
     when 'heartbeat_timeout' then 'failed[: {cause}]'

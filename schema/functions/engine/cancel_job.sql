@@ -19,9 +19,12 @@ begin
   if not exists (select from weir.jobs j where j.id = cancel_job.job) then
     perform weir._not_found('job', cancel_job.job::text);
   end if;
-  -- Leases before the job, as everywhere.
+  -- Leases before the job, as everywhere. A transaction that has canceled another job holds that one, so it does not
+  -- wait for leases any more: who has one of them may wait for the other job. Those are asked below, or by the sweep.
   tasks := array(select q.id from weir.tasks q where q.job = cancel_job.job);
-  requested := weir._ask_to_stop(tasks, cancel_job.by, note, false, t);
+  requested := weir._ask_to_stop(tasks, cancel_job.by, note,
+    current_setting('weir.cancels', true) is not distinct from pg_current_xact_id()::text, t);
+  perform set_config('weir.cancels', pg_current_xact_id()::text, true);
   if weir._close_queued(cancel_job.job, 'canceled', note, cancel_job.by, t) then
     canceled := 0; requested := 0;
     return;

@@ -18,7 +18,9 @@ begin
   if d.health not in ('unknown', 'suspect', 'quarantined') then
     return;
   end if;
-  if f.outcome = 'done' then
+  if f.outcome = 'done' and d.health = 'suspect' and weir._device_flaps(d, t) then
+    return;
+  elsif f.outcome = 'done' then
     perform weir._device_health(of_device, 'good', 'its health task passed', null, null, array[of_task], t);
   elsif f.outcome is distinct from 'failed' then
     update weir.devices x set check_at = t + interval '1 min' where x.id = of_device;

@@ -7,7 +7,8 @@ as $$
 begin
   perform from weir.devices d where d.id = any (ids) order by d.id for update;
   with u as (
-    update weir.devices d set online = false, online_at = coalesce(d.missing_at, t), missing_at = null
+    update weir.devices d
+    set online = false, online_at = coalesce(d.missing_at, t), absent_at = coalesce(d.missing_at, t), missing_at = null
     where d.id = any (ids) and d.online returning d.serial, d.online_at
   )
   insert into weir.events (at, type, kind, subject, message)

@@ -11,7 +11,8 @@ begin
   ), u as (
     update weir.devices d
     set node = n.id, hub = s.hub, target = s.target, labels = coalesce(nullif(s.labels, 'null'), '{}'),
-      missing_at = null, online = true, online_at = case when d.online then d.online_at else t end
+      missing_at = null, absent_at = coalesce(d.missing_at, d.absent_at), online = true,
+      online_at = case when d.online then d.online_at else t end
     from jsonb_to_recordset(_device_seen.devices) s (serial text, target text, hub text, labels jsonb)
     where d.id = any (ids) and s.serial = d.serial
   )

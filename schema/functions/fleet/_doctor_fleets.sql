@@ -7,7 +7,8 @@ as $$
 #variable_conflict use_column
 begin
   return query select * from weir._doctor('at most one fleet job is active', array(
-    select format('%s jobs are active', count(*)) from weir.fleet_jobs j where j.state = 'active' having count(*) > 1));
+    select format('%s jobs are active in lane %s', count(*), j.lane) from weir.fleet_jobs j where j.state = 'active'
+    group by j.lane having count(*) > 1));
 
   return query select * from weir._doctor('no PC runs more devices than it has slots', array(
     select format('%s runs %s of %s', n.name, x.n, weir._pc_slots(p))
@@ -60,8 +61,15 @@ begin
     where (j.planned_at is null) <> (l.due is not null) or j.state = 'active' and j.planned_at is null));
 
   return query select * from weir._doctor('a fleet job that could be active is', array(
-    select format('%s fleet jobs wait, and none is active', count(*)) from weir.fleet_jobs j
-    where j.state = 'waiting' and not exists (select from weir.fleet_jobs a where a.state = 'active')
-    having count(*) > 0), 'health');
+    select format('%s fleet jobs wait in lane %s, and none is active', count(*), j.lane) from weir.fleet_jobs j
+    where j.state = 'waiting' and not exists (select from weir.fleet_jobs a where a.state = 'active' and a.lane = j.lane)
+    group by j.lane order by j.lane), 'health');
+
+  return query select * from weir._doctor('a fleet job that nothing can serve ends', array(
+    select format('job %s keeps others waiting since %s, and none of its devices can serve it', j.job,
+      to_char(j.lingers_at at time zone 'UTC', 'HH24:MI UTC'))
+    from weir.fleet_jobs j, weir.fleet_policy f
+    where j.state = 'active' and j.missed_at < clock_timestamp() - interval '1 min'
+      and weir._fleet_keeps(j, f.health is not null, clock_timestamp()) is distinct from 'infinity'), 'health');
 end $$;
 comment on function weir._doctor_fleets is 'Invariants of fleets.';

@@ -21,7 +21,9 @@ begin
   select j.job, (select max(u.unit) from weir.fleet_units u where u.job = j.job) + g,
     joined[(g - 1) % cardinality(joined) + 1], 1 + (g - 1) / cardinality(joined)
   from generate_series(1, n) g;
-  update weir.fleet_jobs x set targeted = x.targeted + n, lingers_at = null where x.job = j.job;
+  update weir.fleet_jobs x
+  set targeted = x.targeted + n, breaker = weir._fleet_breaker(j), lingers_at = null, missed_at = null
+  where x.job = j.job;
   insert into weir.events (at, type, kind, subject, job, message)
   values (t, 'joined', 'fleet', j.job, j.job, format('%s devices', cardinality(joined)));
 end $$;

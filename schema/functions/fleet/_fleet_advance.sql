@@ -1,6 +1,6 @@
--- Looks whether a fleet job can still come further: something of it runs, or a device that it wants is eligible, or
--- soon will be. If that is not so for as long as the job lingers, what is left is missed, each unit with the reason,
--- and the job ends: it must not keep others waiting for devices that are away. Returns how many were missed.
+-- Looks whether a fleet job can still come further: weir._fleet_keeps says how long it is worth waiting. When that time
+-- is over, or only a person could help, what is left is missed, each unit with the reason, and the job ends: it must
+-- not keep others waiting for devices that are away. Returns how many were missed.
 create or replace function weir._fleet_advance(of_job uuid, t timestamptz) returns int
 language plpgsql
 set search_path = weir, pg_temp
@@ -11,6 +11,7 @@ as $$
 declare
   j weir.fleet_jobs;
   checked boolean := (select f.health is not null from weir.fleet_policy f);
+  until timestamptz;
   lives boolean;
   n int;
   late int := 0;
@@ -21,8 +22,9 @@ begin
   if not found then
     return 0;
   end if;
-  lives := weir._fleet_can_progress(j, checked, t);
-  if lives and j.lingers_at is null or not lives and t < j.lingers_at + j.linger then
+  until := weir._fleet_keeps(j, checked, t);
+  lives := until is not distinct from 'infinity';
+  if lives and j.lingers_at is null or not lives and t < until and j.lingers_at is not null and j.missed_at = until then
     return 0;
   end if;
   -- The job's row first, as everywhere: see weir._fleet_next.
@@ -30,11 +32,12 @@ begin
   if not found then
     return 0;
   end if;
-  if lives or j.lingers_at is null then
-    update weir.fleet_jobs x set lingers_at = case when not lives then t end where x.job = of_job;
-    if lives or j.linger > interval '0' then
-      return 0;
-    end if;
+  if lives or t < until then
+    update weir.fleet_jobs x
+    set lingers_at = case when not lives then coalesce(x.lingers_at, t) end,
+      missed_at = case when not lives then until end
+    where x.job = of_job;
+    return 0;
   end if;
   again := array(select u.task from weir.fleet_units u where u.job = of_job and u.state = 'retrying' order by 1);
   if cardinality(again) > 0 then
@@ -42,14 +45,14 @@ begin
     -- Those that ended here; the trigger on job_live would do it too, without the reason.
     update weir.fleet_units u
     set state = 'missed',
-      cause = coalesce(weir._sentence(weir._fleet_unit_reason(u.device, checked, t)),
-        'no device of its target could serve it')
+      cause = coalesce((select weir._sentence(jsonb_strip_nulls(a.reason)) from weir._fleet_answer(u, j, checked, t) a
+        where u.device is not null), 'no device of its target could serve it')
     where u.job = of_job and u.state = 'retrying' and exists (select from weir.finished f where f.task = u.task);
   end if;
   update weir.fleet_units u
   set state = 'missed',
-    cause = coalesce(weir._sentence(weir._fleet_unit_reason(u.device, checked, t)),
-      'no device of its target could serve it')
+    cause = coalesce((select weir._sentence(jsonb_strip_nulls(a.reason)) from weir._fleet_answer(u, j, checked, t) a
+      where u.device is not null), 'no device of its target could serve it')
   where u.job = of_job and u.state = 'waiting';
   get diagnostics n = row_count;
   if n + late = 0 then
@@ -57,7 +60,8 @@ begin
   end if;
   insert into weir.events (at, type, kind, subject, job, level, message)
   values (t, 'missed', 'fleet', of_job, of_job, 'warn',
-    format('%s of %s units: no device could serve them for %s', n + late, j.targeted, weir._span(j.linger)));
+    format('%s of %s units: no device could serve them', n + late, j.targeted)
+      || case when t - j.lingers_at >= interval '1 s' then ' for ' || weir._span(t - j.lingers_at) else '' end);
   update weir.job_live l
   set skipped = l.skipped + n,
     cause = case when l.done + l.failed + l.canceled = 0 then 'no device could serve it' else l.cause end

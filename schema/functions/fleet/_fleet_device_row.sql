@@ -32,7 +32,7 @@ begin
     -- Leases and jobs before devices: see weir.fleet_report.
     perform weir._fleet_dropout(n, array[old.id], t)
     where exists (select from weir.devices d where d.id = old.id and d.online and d.missing_at is null);
-    update weir.devices d set missing_at = t where d.id = old.id and d.online and d.missing_at is null;
+    perform weir._device_missing(array[old.id], t);
   else
     perform weir._fleet_report_device(new.pc_id,
       jsonb_build_object('serial', new.serial, 'target', new.target, 'hub', new.hub, 'labels', new.labels), t);

@@ -1,6 +1,9 @@
 -- Devices of a PC are absent from its report. One alone is missing, and offline if that stays so. But two or more that
 -- are a fifth of the PC, or of one of its hubs, did not all break at once: the PC is paused for 2 min, and what runs on
 -- them is given back. Those that went missing in the last 30 s count: a hub may die over two reports.
+-- Losses count, not absences: a device that had been away in the 10 min before is no new one, and one that is out of
+-- the schedule takes no part. A pause is not prolonged, and a PC is paused three times in an hour at most: a cable that
+-- comes and goes must not stop the devices that work.
 -- Leases and jobs come before devices: the caller marks those as missing.
 create or replace function weir._fleet_dropout(n weir.nodes, absent int[], t timestamptz)
 returns table (task uuid, attempt int, why text)
@@ -9,13 +12,18 @@ set search_path = weir, pg_temp
 as $$
 #variable_conflict use_column
 declare
+  most constant int := 3;
+  p weir.pcs;
+  fresh boolean;
   lost int[];
   what text;
   r weir.running;
 begin
   with d as materialized (
-    select d.id, d.hub, d.id = any (absent) or d.missing_at is not null as away from weir.devices d
-    where d.node = n.id and d.online
+    select d.id, d.hub, (d.id = any (absent) or d.missing_at is not null)
+      and coalesce(d.absent_at <= coalesce(d.missing_at, t) - interval '10 min', true) as away
+    from weir.devices d
+    where d.node = n.id and d.online and d.health not in ('quarantined', 'maintenance', 'retired')
   ), g as (
     select 1 as nth, format('%s of %s devices', count(*) filter (where d.away), count(*)) as what,
       array_agg(d.id) filter (where d.away) as ids, count(*) filter (where d.away) as away, count(*) as total
@@ -27,7 +35,12 @@ begin
   )
   select g.ids, g.what into lost, what from g where g.away >= 2 and g.away >= 0.2 * g.total
   order by g.nth, g.away desc limit 1;
-  if lost is not null then
+  if lost is null then
+    return;
+  end if;
+  select * into p from weir.pcs x where x.node = n.id;
+  fresh := coalesce(p.pauses_at <= t - interval '1 h', true);
+  if coalesce(p.paused_until > t, false) or fresh or p.pauses < most then
     what := format('lost %s at once', what);
     for r in
       with x as (delete from weir.running x where x.device = any (lost) returning x.*) select * from x order by x.task
@@ -43,7 +56,12 @@ begin
       task := r.task; attempt := r.attempt; why := format('%s %s', n.name, what);
       return next;
     end loop;
-    update weir.pcs p set paused_until = t + interval '2 min', pause_note = what where p.node = n.id;
+  end if;
+  if coalesce(p.paused_until <= t, true) and (fresh or p.pauses < most) then
+    update weir.pcs x
+    set paused_until = t + interval '2 min', pause_note = what, pauses = case when fresh then 1 else x.pauses + 1 end,
+      pauses_at = case when fresh then t else x.pauses_at end
+    where x.node = n.id;
     insert into weir.events (at, type, kind, subject, level, message, data)
     values (t, 'paused', 'pc', n.name, 'warn', what,
       jsonb_build_object('until', t + interval '2 min', 'devices', cardinality(lost)));

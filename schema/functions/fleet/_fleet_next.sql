@@ -1,9 +1,10 @@
--- Makes the oldest waiting fleet job active if none is, in the transaction that ended the one before. A lock makes
--- callers follow one another; were it not there, the index fleet_active would refuse the second. The job's row is
+-- Makes the oldest waiting fleet job of a lane active if none of it is, in the transaction that ended the one before. A
+-- lock makes callers follow one another; were it not there, the index fleet_active would refuse the second. The job's row is
 -- locked before anything of it is changed, as everywhere: who cancels it at this moment comes first or later.
 -- Who is not patient leaves it to whoever is at it: a submission may be part of a long transaction, and nobody must
 -- wait for its end.
-create or replace function weir._fleet_next(t timestamptz, patient boolean default true) returns uuid
+create or replace function weir._fleet_next(of_lane text, t timestamptz, patient boolean default true)
+returns uuid
 language plpgsql
 set search_path = weir, pg_temp
 as $$
@@ -13,24 +14,34 @@ declare
 begin
   -- An older snapshot would not see what the lock protects; the leader's pass does this work.
   if current_setting('transaction_isolation') <> 'read committed'
-    or exists (select from weir.fleet_jobs j where j.state = 'active') then
+    or exists (select from weir.fleet_jobs j where j.state = 'active' and j.lane = of_lane) then
     return null;
   end if;
   if patient then
-    perform pg_advisory_xact_lock(89, 0);
-  elsif not pg_try_advisory_xact_lock(89, 0) then
+    perform pg_advisory_xact_lock(89, weir._fleet_lane_key(of_lane));
+  elsif not pg_try_advisory_xact_lock(89, weir._fleet_lane_key(of_lane)) then
     return null;
   end if;
   loop
-    if exists (select from weir.fleet_jobs j where j.state = 'active') then
+    if exists (select from weir.fleet_jobs j where j.state = 'active' and j.lane = of_lane) then
       return null;
     end if;
-    select * into next from weir.fleet_jobs j where j.state = 'waiting' order by j.priority desc, j.order_seq limit 1;
+    select * into next from weir.fleet_jobs j where j.state = 'waiting' and j.lane = of_lane
+    order by j.priority desc, j.order_seq limit 1;
     if not found then
       return null;
     end if;
-    perform from weir.job_live l where l.job = next.job for update;
-    if not found then
+    if next.planned_at is null then
+      -- A job without units is held by a transaction that cancels it, and may cancel the job that ends here too: then
+      -- each would wait for the other. The leader's pass makes the next one active.
+      perform from weir.job_live l where l.job = next.job order by l.job for update skip locked;
+      if not found and exists (select from weir.job_live l where l.job = next.job) then
+        return null;
+      end if;
+    else
+      perform from weir.job_live l where l.job = next.job for update;
+    end if;
+    if not exists (select from weir.job_live l where l.job = next.job) then
       -- It has just ended. Should its row not say so, it does now.
       update weir.fleet_jobs j set state = 'ended', ended_at = coalesce(j.ended_at, t)
       where j.job = next.job and j.state <> 'ended';
@@ -43,4 +54,4 @@ begin
     return next.job;
   end loop;
 end $$;
-comment on function weir._fleet_next is 'waiting → active for the oldest fleet job, if none is active.';
+comment on function weir._fleet_next is 'waiting → active for the oldest fleet job of a lane, if none of it is active.';

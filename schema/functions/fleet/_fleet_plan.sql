@@ -38,7 +38,7 @@ begin
   from generate_series(1, n) g;
   update weir.job_live l set total = n, due = null, note = null where l.job = of_job;
   update weir.jobs x set total = n where x.id = of_job;
-  update weir.fleet_jobs x set planned_at = t, targeted = n where x.job = of_job;
+  update weir.fleet_jobs x set planned_at = t, targeted = n, breaker = weir._fleet_breaker(j) where x.job = of_job;
   insert into weir.events (at, type, kind, subject, job, message)
   values (t, 'built', 'job', of_job, of_job, format('%s units', n));
   return true;

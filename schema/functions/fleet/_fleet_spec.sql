@@ -49,6 +49,11 @@ begin
         hint => 'see what there is', command => 'weir device list');
     end if;
   end if;
+  j.lane := coalesce(nullif(spec ->> 'lane', ''), 'default');
+  if jsonb_typeof(spec -> 'lane') not in ('string', 'null') or j.lane !~ '^[a-z0-9][a-z0-9._-]{0,62}$' then
+    perform weir._invalid('lane', '%s is no name of a lane', jsonb_build_array((spec -> 'lane')::text),
+      hint => 'use at most 63 small letters, digits, dots, dashes and underscores, for example android');
+  end if;
   if jsonb_typeof(infra) <> 'object' then
     perform weir._invalid('infra', 'expected an object with attempts, exit and place');
   end if;

@@ -1,5 +1,6 @@
 -- Leases work to a PC for its idle devices: min(slots, eligible devices) − running, and no more than max. In this
--- order: health tasks that are due, retries, units of the active job; with overlap also of the next one. A unit becomes
+-- order: health tasks that are due, retries, units of the active job of each lane; with overlap also of the next ones.
+-- A device that two lanes want serves the job of the higher priority, then the older one. A unit becomes
 -- a task here and nowhere else, so supply is one by one. The lock on the PC's row makes its claims follow one another,
 -- and the slots are counted under it: there is no 21st. That a device runs one thing is an index.
 -- claim_id as in weir.claim: the same one again returns the same leases. A call that finds nothing writes nothing.
@@ -27,6 +28,7 @@ declare
   s record;
   locked record;
   next uuid;
+  nexts uuid[];
   picks weir.fleet_units[] := '{}';
 begin
   if coalesce(fleet_claim.max, 0) < 1 or coalesce(lease, '0') <= interval '0' then
@@ -55,7 +57,8 @@ begin
     update weir.nodes x set seen_at = greatest(x.seen_at, t) where x.id = n.id returning * into n;
   end if;
   select f.health is not null as checked, f.overlap,
-    (select j.job from weir.fleet_jobs j where j.state = 'active') as active, x.last_claim = claim_id as again,
+    array(select j.job from weir.fleet_jobs j where j.state = 'active'
+      order by j.priority desc, j.order_seq) as active, x.last_claim = claim_id as again,
     least(fleet_claim.max,
       coalesce(p.slots, p.reported_slots, f.slots)
         - (select count(*) from weir.running r where r.node = n.id and r.device is not null))::int as room
@@ -74,8 +77,8 @@ begin
     from weir._fleet_pick(n.id, s.active, '{}', s.room, s.checked, t) x);
   if cardinality(picks) = 0
     and not exists (select from weir.fleet_units u
-      where u.job = s.active and u.device is null and u.state in ('waiting', 'retrying')) then
-    if not s.overlap or weir._fleet_overlap(n.id, s.checked, false, t) is null then
+      where u.job = any (s.active) and u.device is null and u.state in ('waiting', 'retrying')) then
+    if not s.overlap or weir._fleet_overlap(n.id, s.checked, false, t) = '{}' then
       return;
     end if;
   end if;
@@ -104,10 +107,11 @@ begin
     picks := weir._fleet_picks('{}', n.id, s.active, locked.room, s.checked, t);
   end if;
   if s.overlap and cardinality(picks) < locked.room then
-    next := weir._fleet_overlap(n.id, s.checked, true, t);
-    if next is not null then
-      picks := weir._fleet_picks(picks, n.id, next, locked.room, s.checked, t);
-    end if;
+    nexts := weir._fleet_overlap(n.id, s.checked, true, t);
+    foreach next in array nexts loop
+      exit when cardinality(picks) >= locked.room;
+      picks := weir._fleet_picks(picks, n.id, array[next], locked.room, s.checked, t);
+    end loop;
   end if;
   if cardinality(picks) > 0 and weir._fleet_lease_picks(picks, n, w.id, fence, lease, t) > 0 then
     update weir.workers x set last_claim = fence, seen_at = t where x.id = w.id;

@@ -78,7 +78,9 @@ begin
     perform weir._device_new(n, fresh, t);
   end if;
   perform from weir.devices d where d.id = any (absent || gone || known) order by d.id for update;
-  update weir.devices d set missing_at = t where d.id = any (absent) and d.missing_at is null;
+  if cardinality(absent) > 0 then
+    perform weir._device_missing(absent, t);
+  end if;
   if cardinality(gone) > 0 then
     perform weir._device_gone(gone, t);
   end if;

@@ -1,6 +1,6 @@
 -- What time alone brings about for fleets: devices that stay away are offline, PCs that are silent for 45 s, or have
 -- said goodbye, take their devices with them, a job that cannot come further ends, and one that waits is active if none
--- is. Leases that ran out are the engine's (weir.tend). Anybody may call it; a second caller returns at once. Writes
+-- of its lane is. Leases that ran out are the engine's (weir.tend). Anybody may call it; a second caller returns at once. Writes
 -- nothing when nothing is due. more: another call has work to do.
 create or replace function weir.fleet_tend(at timestamptz default null, out offline int, out missed int,
   out more boolean)
@@ -15,6 +15,7 @@ declare
   n weir.nodes;
   k int;
   j uuid;
+  n_lane text;
 begin
   offline := 0; missed := 0; more := false;
   if not pg_try_advisory_xact_lock(89, 1) then
@@ -57,6 +58,14 @@ begin
     where x.state = 'active' or x.state = 'waiting' and x.planned_at is not null order by x.job loop
     missed := missed + weir._fleet_advance(j, t);
   end loop;
-  perform weir._fleet_next(t, patient => false) where exists (select from weir.fleet_jobs x where x.state = 'waiting');
+  -- In the order of the jobs, as everywhere: see weir.fleet_cancel.
+  for n_lane in select x.lane from (
+      select distinct on (x.lane) x.lane, x.job from weir.fleet_jobs x
+      where x.state = 'waiting' and not exists (select from weir.fleet_jobs a where a.state = 'active' and a.lane = x.lane)
+      order by x.lane, x.priority desc, x.order_seq
+    ) x order by x.job
+  loop
+    perform weir._fleet_next(n_lane, t, patient => false);
+  end loop;
 end $$;
 comment on function weir.fleet_tend is 'One bounded pass of everything that time alone brings about for fleets.';

@@ -11,7 +11,7 @@ select j.job as id, q.name,
         greatest(j.targeted - n.done - n.failed - n.canceled - n.missed - c.running - c.retrying, 0)
     else 0 end::int as waiting,
   coalesce(j.stopped, f.cause, l.cause) as cause, j.stopped, j.created_at, j.planned_at, j.activated_at, j.ended_at,
-  j.lingers_at, j.linger, j.spec
+  j.lingers_at, j.linger, j.spec, j.missed_at, j.lane
 from weir.fleet_jobs j
 left join lateral (select q.name, q.schedule from weir.jobs q where q.id = j.job offset 0) q on true
 left join weir.job_live l on l.job = j.job

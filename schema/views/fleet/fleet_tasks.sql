@@ -1,7 +1,7 @@
 -- Fleet jobs as the device queue had them. INSERT (name, payload, target, priority, max_attempts, timeout, config)
 -- submits one, as weir.fleet_submit does; config has the other fields of a fleet job.
 -- UPDATE of status to cancelled cancels it.
---   status   pending | running (ACTIVE: at most one) | success | failed | cancelled
+--   status   pending | running (ACTIVE: at most one in each lane) | success | failed | cancelled
 --   payload  what each run gets, its params
 create or replace view fleet.tasks as
 select j.id, j.name,

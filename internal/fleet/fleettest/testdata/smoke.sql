@@ -1,0 +1,1 @@
+insert into fleet.tasks (name, payload) values ('smoke', '{"hello": "device"}');
