@@ -42,7 +42,11 @@ type Agent struct {
 	lookAll atomic.Bool
 	group   sync.WaitGroup
 	stats   stats
-	survey  survey
+	// beatNow ends the wait before the next heartbeat, probeNow that before the next probe.
+	beatNow, probeNow chan struct{}
+	// fullAt is the uptime at which the disk was last seen full while work ran.
+	fullAt atomic.Int64
+	survey survey
 
 	mu sync.Mutex
 	// settled is broadcast when a renewal has been answered.
@@ -52,6 +56,11 @@ type Agent struct {
 	mail    mail
 	idle    map[string]time.Time
 	lastErr error
+	// faults are the services that are broken here or were, silent is why drivers do not
+	// work; faultsNew is set if the server has yet to hear of a change.
+	faults    map[string]*fault
+	silent    map[string]error
+	faultsNew bool
 }
 
 // Stats counts what an agent has done since it started.
@@ -71,7 +80,8 @@ func New(config Config) *Agent {
 	a := &Agent{
 		config: config, transport: config.Transport, log: config.Log,
 		drain: make(chan struct{}), leave: make(chan struct{}),
-		kick: make(chan struct{}, 1), told: make(chan struct{}, 1),
+		kick: make(chan struct{}, 1), told: make(chan struct{}, 1), beatNow: make(chan struct{}, 1), probeNow: make(chan struct{}, 1),
+		faults: map[string]*fault{}, faultsNew: true,
 		orders: node.Orders{Mode: node.Active, Labels: config.Info.Labels, Capacity: config.Info.Capacity},
 		held:   map[node.Lease]*attempt{}, idle: map[string]time.Time{}, survey: survey{looker: make(chan struct{}, 1)},
 	}
@@ -118,7 +128,8 @@ func (a *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	defer free()
-	a.listDrivers(ctx)
+	a.probe(ctx)
+	a.listDrivers()
 	a.hear()
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -134,6 +145,8 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() { a.keeper.Run(working) })
 	loops.Go(func() { a.idleLoop(working) })
 	loops.Go(func() { a.surveyLoop(working) })
+	loops.Go(func() { a.probeLoop(working) })
+	loops.Go(func() { a.diskLoop(working) })
 	reporting, hush := context.WithCancel(life)
 	var reporter sync.WaitGroup
 	reporter.Go(func() { a.reportLoop(reporting) })
@@ -151,20 +164,13 @@ func (a *Agent) Run(ctx context.Context) error {
 	return err
 }
 
-// listDrivers leaves out the drivers that cannot work on this machine and logs the
-// reason.
-func (a *Agent) listDrivers(ctx context.Context) {
-	names := slices.Sorted(maps.Keys(a.config.Drivers))
+// listDrivers lists the drivers that work on this machine when the agent starts.
+func (a *Agent) listDrivers() {
 	a.config.Info.Drivers = nil
-	for _, name := range names {
-		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-		err := a.config.Drivers[name].Check(ctx)
-		cancel()
-		if err != nil {
-			a.log.Warn("a driver cannot work here", "driver", name, "error", err)
-			continue
+	for _, name := range slices.Sorted(maps.Keys(a.config.Drivers)) {
+		if a.silent[name] == nil {
+			a.config.Info.Drivers = append(a.config.Info.Drivers, name)
 		}
-		a.config.Info.Drivers = append(a.config.Info.Drivers, name)
 	}
 }
 
@@ -213,8 +219,16 @@ func (a *Agent) goodbye(ctx context.Context) {
 // driverFor returns the driver that a run asks for.
 func (a *Agent) driverFor(run node.Run) (driver.Driver, error) {
 	d := a.config.Drivers[run.Driver]
-	if d == nil || !slices.Contains(a.config.Info.Drivers, run.Driver) {
-		return nil, fmt.Errorf("node %s cannot run it: it has no driver %q (it has %v)", a.config.Info.Name, run.Driver, a.config.Info.Drivers)
+	a.mu.Lock()
+	why := a.silent[run.Driver]
+	a.mu.Unlock()
+	switch {
+	case d == nil:
+		err := fmt.Errorf("node %s cannot run it: it has no driver %q (it has %v)", a.config.Info.Name, run.Driver, a.config.Info.Drivers)
+		return nil, &driver.Broken{Fault: node.NoDriver, Err: err}
+	case why != nil:
+		err := fmt.Errorf("node %s cannot run it: the driver %s does not work: %w", a.config.Info.Name, run.Driver, why)
+		return nil, &driver.Broken{Fault: node.NoDriver, Err: err}
 	}
 	return d, nil
 }

@@ -34,6 +34,8 @@ type attempt struct {
 	mask  *vault.Mask
 	// deadline is the uptime at which the attempt's time is over; 0 means never.
 	deadline time.Duration
+	// claimed is the uptime at which the task was taken, or earlier.
+	claimed time.Duration
 	// found is work of a previous process that this attempt continues.
 	found driver.Found
 	// ctx ends when the attempt should stop; kill ends when the work must be dead at
@@ -67,7 +69,7 @@ type attempt struct {
 // attempt makes an attempt of a claimed task. since is when the task was taken, or
 // earlier.
 func (a *Agent) attempt(ctx context.Context, task node.Assignment, since time.Duration) *attempt {
-	at := &attempt{Assignment: task, agent: a, dir: folderOf(a.config.Dir, task), safe: since + min(task.Lease, a.config.Lease)}
+	at := &attempt{Assignment: task, agent: a, dir: folderOf(a.config.Dir, task), claimed: since, safe: since + min(task.Lease, a.config.Lease)}
 	if task.Deadline > 0 {
 		at.deadline = since + task.Deadline
 	}
@@ -122,6 +124,12 @@ func (a *Agent) serve(at *attempt) {
 	// The work is over from here on, in every case.
 	if e.cause == nil || !errors.Is(e.cause, errLost) {
 		e.err = errors.Join(e.err, at.collect(e))
+	}
+	if e.fault == nil {
+		e.fault = at.nodeFault(e) // files that could not be kept
+	}
+	if e.fault != nil {
+		a.blame(at, e.fault)
 	}
 	at.report(e)
 	a.release(at)
@@ -184,9 +192,11 @@ func (at *attempt) perform() evidence {
 	} else if e.exit.Leashed {
 		e.cause = errUnsure // the agent was too slow, not the work
 	}
+	e.begun = true
 	at.out.finish()
 	e.result, e.broken = at.out.said()
 	e.last = at.out.lastWords()
+	e.fault = at.nodeFault(e)
 	return e
 }
 
@@ -324,6 +334,7 @@ func (at *attempt) launch(ctx context.Context) (driver.Running, error) {
 	}
 	at.ship.begin()
 	a.announce(at)
+	a.absolve(at)
 	return work, nil
 }
 
@@ -345,7 +356,10 @@ func (at *attempt) begin(ctx context.Context, d driver.Driver, w driver.Work, fi
 	s := saved{Assignment: at.Assignment, Run: at.run, Secrets: at.mask != nil, Safe: at.safe, Deadline: at.deadline}
 	at.agent.mu.Unlock()
 	if err := at.dir.make(s, files); err != nil {
-		return nil, fmt.Errorf("make the attempt's folder: %w", err)
+		if bad := new(refused); errors.As(err, &bad) {
+			return nil, err
+		}
+		return nil, folderFault(fmt.Errorf("make the attempt's folder: %w", err))
 	}
 	if err := at.fetchInputs(ctx); err != nil {
 		return nil, err

@@ -221,6 +221,9 @@ func (a *Agent) assemble(ctx context.Context, c AgentConfig, transport agent.Tra
 	if len(a.info.Capacity) == 0 {
 		a.info.Capacity = map[string]int{}
 		for _, name := range a.info.Drivers {
+			if _, ok := missing[name]; ok {
+				continue
+			}
 			a.info.Capacity[name] = max(slotsAtLeast, runtime.NumCPU())
 		}
 	}
@@ -246,7 +249,8 @@ func sleep(ctx context.Context, argv []string, log *slog.Logger) {
 	}
 }
 
-// drivers are those that work on this machine; missing says why others do not.
+// drivers are those that this machine may have; missing says why some of them do not work
+// now. The agent asks them again.
 func (c AgentConfig) drivers(ctx context.Context, log *slog.Logger) (drivers map[string]driver.Driver, missing map[string]string, err error) {
 	who := c.Node + "@" + c.Dir
 	c.Docker.Agent, c.Docker.Log = who, log
@@ -269,11 +273,13 @@ func (c AgentConfig) drivers(ctx context.Context, log *slog.Logger) (drivers map
 		ctx, cancel := context.WithTimeout(ctx, checkWithin)
 		err := d.Check(ctx)
 		cancel()
-		if err == nil {
+		if err != nil {
+			missing[d.Name()] = problem.Explain(err).What
+		}
+		if err == nil || d != driver.Driver(services) || c.ComposeFolder != "" {
 			drivers[d.Name()] = d
 			continue
 		}
-		missing[d.Name()] = problem.Explain(err).What
 		if closer, ok := d.(interface{ Close() error }); ok {
 			err = errors.Join(err, closer.Close())
 		}

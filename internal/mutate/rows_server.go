@@ -24,6 +24,26 @@ var serverRows = []Row{
 		agentTests, "TestAnEndThatIsNotTakenKeepsItsLease",
 	},
 	{
+		"a service whose driver is missing is not claimed", "internal/agent/claim.go",
+		`if a.faults[service].rests(now) {`, `if now < 0 {`,
+		agentTests, "TestANodeWithoutItsDriverTakesNothing",
+	},
+	{
+		"what the node broke spends no attempt", "internal/agent/judge.go",
+		`case e.fault != nil:`, `case false:`,
+		agentTests, "TestWorkWithoutADriverIsHandedBack",
+	},
+	{
+		"a full disk is named", "internal/agent/fault.go",
+		`if ok && left < fullMost || fullAt > at.claimed && uptime.Now()-fullAt < fullWithin {`, `if ok && left == 1 && fullAt == 1 {`,
+		agentTests, "TestAFullDiskIsNamed",
+	},
+	{
+		"a driver that answers again is offered", "internal/agent/fault.go",
+		`case f == nil && was != nil && was.until == 0:`, `case false:`,
+		agentTests, "TestADriverThatAnswersAgainIsOffered",
+	},
+	{
 		"an end is told on when its lease may be over", "internal/agent/report.go",
 		`now > e.at.safe && (now-e.at.untold >= leasing.Untold*a.config.Lease || closed(a.leave))`, `now > e.at.safe && leasing.Untold > 0`,
 		agentTests, "TestAnEndIsToldAfterAnOutage",

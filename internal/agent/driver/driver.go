@@ -103,6 +103,9 @@ type Exit struct {
 	Leashed bool
 	// Infra is set if the infrastructure failed, and not the work itself.
 	Infra bool
+	// Fault is what broke on the node while the work ran, if that is why it ended so:
+	// [node.EngineAway] or another of those constants.
+	Fault string
 	// Result is what the work returned besides its output, as the http driver gets it. A
 	// ::result line takes precedence.
 	Result json.RawMessage

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/uptime"
 )
 
@@ -99,6 +101,9 @@ func (k *keeper) serve(in io.Reader) {
 		w, born, err := k.start(s)
 		if err != nil {
 			a.Error = err.Error()
+			if b := broken(err); b != nil {
+				a.Fault = b.Fault
+			}
 		} else {
 			a.PID, a.Born = w.pid, born
 		}
@@ -149,6 +154,17 @@ func (k *keeper) start(s spec) (*ward, uint64, error) {
 	default:
 	}
 	return w, born, nil
+}
+
+// broken returns what is broken on the node if that kept work from starting. The kernel
+// answers EAGAIN when no more processes may be started.
+func broken(err error) *driver.Broken {
+	for _, is := range []error{syscall.ENOMEM, syscall.EAGAIN, syscall.ENFILE, syscall.EMFILE} {
+		if errors.Is(err, is) {
+			return &driver.Broken{Fault: node.NoMemory, Err: err}
+		}
+	}
+	return driver.BrokenBy(err)
 }
 
 // wait4 waits for one child and reaps it.

@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"sync"
 	"syscall"
+
+	"github.com/weirhq/weir/internal/agent/driver"
 )
 
 // errKeeperGone means that the keeper died. The work that it kept dies with it.
@@ -145,7 +147,10 @@ func (l *link) start(ctx context.Context, s spec) (answer, *fate, error) {
 	}
 	select {
 	case a := <-begun:
-		if a.Error != "" {
+		switch {
+		case a.Fault != "":
+			return a, nil, &driver.Broken{Fault: a.Fault, Err: errors.New(a.Error)}
+		case a.Error != "":
 			return a, nil, errors.New(a.Error)
 		}
 		return a, f, nil

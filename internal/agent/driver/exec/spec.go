@@ -48,10 +48,12 @@ type account struct {
 // answer is a message of the keeper: that it is ready (ID 0), that work started (PID or
 // Error), or that work ended (Exit).
 type answer struct {
-	ID    uint64  `json:"id"`
-	PID   int     `json:"pid,omitempty"`
-	Born  uint64  `json:"born,omitempty"`
-	Error string  `json:"error,omitempty"`
+	ID    uint64 `json:"id"`
+	PID   int    `json:"pid,omitempty"`
+	Born  uint64 `json:"born,omitempty"`
+	Error string `json:"error,omitempty"`
+	// Fault is what is broken on the node, if the work could not start for that.
+	Fault string  `json:"fault,omitempty"`
 	Exit  *ending `json:"exit,omitempty"`
 }
 
