@@ -167,6 +167,11 @@ func (a *Agent) Run(ctx context.Context) error {
 // listDrivers lists the drivers that work on this machine when the agent starts.
 func (a *Agent) listDrivers() {
 	a.config.Info.Drivers = nil
+	for _, d := range a.config.Drivers {
+		if i, ok := d.(driver.Isolator); ok {
+			a.config.Info.Isolation = i.Isolation()
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(a.config.Drivers)) {
 		if a.silent[name] == nil {
 			a.config.Info.Drivers = append(a.config.Info.Drivers, name)

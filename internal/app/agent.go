@@ -90,6 +90,8 @@ type Agent struct {
 	devices string
 	// Missing says why drivers do not work here.
 	Missing map[string]string
+	// Isolation says how the processes of an attempt are held together.
+	Isolation string
 	close   []func()
 }
 
@@ -216,6 +218,11 @@ func (a *Agent) assemble(ctx context.Context, c AgentConfig, transport agent.Tra
 		return err
 	}
 	a.Missing = missing
+	for _, d := range drivers {
+		if i, ok := d.(driver.Isolator); ok {
+			a.Isolation = i.Isolation()
+		}
+	}
 	c.serveDevices()
 	a.info = node.Info{Name: c.Node, Labels: c.Labels, Capacity: c.Slots, Drivers: slices.Sorted(maps.Keys(drivers)), Version: version}
 	if len(a.info.Capacity) == 0 {

@@ -44,6 +44,23 @@ var serverRows = []Row{
 		agentTests, "TestADriverThatAnswersAgainIsOffered",
 	},
 	{
+		"a guardian kills what a dead keeper left", "internal/agent/driver/exec/guardian.go",
+		`for _, c := range has {`, `for _, c := range map[string]charge{} {`,
+		agentTests, "TestNothingOutlivesAgentAndKeeper",
+	},
+	{
+		"a cgroup ends what hides from the marks", "internal/agent/driver/exec/cgroup_linux.go",
+		`if group != "" {
+		_ = os.WriteFile`, `if group == "none" {
+		_ = os.WriteFile`,
+		agentTests, "TestNothingOutlivesAgentAndKeeper",
+	},
+	{
+		"a guardian that dies is replaced", "internal/agent/driver/exec/keeper.go",
+		`go k.guardian.watch(cmd)`, `_ = cmd`,
+		agentTests, "TestAGuardianIsReplaced",
+	},
+	{
 		"an end is told on when its lease may be over", "internal/agent/report.go",
 		`now > e.at.safe && (now-e.at.untold >= leasing.Untold*a.config.Lease || closed(a.leave))`, `now > e.at.safe && leasing.Untold > 0`,
 		agentTests, "TestAnEndIsToldAfterAnOutage",

@@ -48,6 +48,11 @@ type Leashed interface {
 	Leash(until time.Time) error
 }
 
+// Isolator is a driver that says how it holds the processes of an attempt together.
+type Isolator interface {
+	Isolation() string
+}
+
 // ErrLate is returned by Start if the leash ends before the work starts, because an agent
 // that was suspended in between must not start a task that another worker may have.
 var ErrLate = errors.New("its lease ran out before it began")

@@ -153,6 +153,9 @@ func runAgent(e *command.Env, cmd *cobra.Command, config app.AgentConfig) error 
 	for _, name := range slices.Sorted(maps.Keys(agent.Missing)) {
 		fmt.Fprintf(o.Out, "  without %s: %s\n", name, command.Clean(agent.Missing[name]))
 	}
+	if agent.Isolation != "" {
+		fmt.Fprintf(o.Out, "  isolation: %s\n", command.Clean(agent.Isolation))
+	}
 	fmt.Fprintln(o.Out, "Ctrl-C lets it finish what runs, twice hands that back.")
 	defer context.AfterFunc(ctx, func() { fmt.Fprintln(o.Err, "Finishing what runs. Ctrl-C hands it back.") })()
 	defer context.AfterFunc(e.Force, func() { fmt.Fprintln(o.Err, "Handing back what runs.") })()

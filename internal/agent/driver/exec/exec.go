@@ -58,6 +58,17 @@ func (d *Driver) Check(ctx context.Context) error {
 	return d.ready(ctx)
 }
 
+// Isolation says how the processes of an attempt are held together, once Check has
+// succeeded.
+func (d *Driver) Isolation() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.link == nil {
+		return ""
+	}
+	return d.link.isolation
+}
+
 // ready makes sure that there is a keeper. The caller holds the mutex.
 func (d *Driver) ready(ctx context.Context) error {
 	if d.options.RunAs != "" && d.as == nil {

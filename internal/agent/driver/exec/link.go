@@ -23,6 +23,8 @@ var errKeeperGone = errors.New("the keeper of the processes died")
 type link struct {
 	cmd *exec.Cmd
 	in  *os.File
+	// isolation is how the keeper holds the processes of an attempt together.
+	isolation string
 	// gone is closed when the keeper is gone.
 	gone chan struct{}
 
@@ -102,6 +104,7 @@ func (l *link) hear(lines *bufio.Scanner, hello chan<- struct{}) {
 			return
 		}
 		if hello != nil {
+			l.isolation = a.Isolation
 			close(hello)
 			hello = nil
 			continue
