@@ -29,9 +29,12 @@ type Agent struct {
 	// heard is when the last call was answered, in machine uptime.
 	heard atomic.Int64
 
-	drain, leave chan struct{}
-	drainOnce    sync.Once
-	leaveOnce    sync.Once
+	drain, leave, detach chan struct{}
+	drainOnce            sync.Once
+	leaveOnce            sync.Once
+	detachOnce           sync.Once
+	// left counts the attempts that run on when the agent has detached.
+	left atomic.Int64
 	// kick ends the wait of a claim because a slot is free or the orders changed.
 	kick chan struct{}
 	// told wakes the reporter.
@@ -79,7 +82,7 @@ func New(config Config) *Agent {
 	config = config.withDefaults()
 	a := &Agent{
 		config: config, transport: config.Transport, log: config.Log,
-		drain: make(chan struct{}), leave: make(chan struct{}),
+		drain: make(chan struct{}), leave: make(chan struct{}), detach: make(chan struct{}),
 		kick: make(chan struct{}, 1), told: make(chan struct{}, 1), beatNow: make(chan struct{}, 1), probeNow: make(chan struct{}, 1),
 		faults: map[string]*fault{}, faultsNew: true,
 		orders: node.Orders{Mode: node.Active, Labels: config.Info.Labels, Capacity: config.Info.Capacity},
@@ -107,7 +110,17 @@ func (a *Agent) Leave() {
 	a.leaveOnce.Do(func() { close(a.leave) })
 }
 
-// Run works until Drain or Leave is called; the end of ctx acts as Leave. It returns an
+// Detach leaves running work alone and ends Run, for the next process of the agent to go
+// on with. Work of drivers that cannot be adopted is handed back.
+func (a *Agent) Detach() {
+	a.Drain()
+	a.detachOnce.Do(func() { close(a.detach) })
+}
+
+// Left returns how many attempts run on after the agent has detached.
+func (a *Agent) Left() int { return int(a.left.Load()) }
+
+// Run works until Drain, Detach or Leave is called; the end of ctx acts as Leave. It returns an
 // error if the agent could not start, or if the server has not answered for so long that
 // the supervisor should restart the agent.
 func (a *Agent) Run(ctx context.Context) error {
@@ -133,7 +146,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	a.hear()
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	if err := a.enlist(life); err != nil || closed(a.leave) {
+	if known, err := a.enlist(life); err != nil || !known {
 		return err
 	}
 	if err := a.adopt(life); err != nil {
@@ -189,34 +202,39 @@ func (a *Agent) closeDrivers() {
 	}
 }
 
-// enlist registers the node and retries until the call is answered.
-func (a *Agent) enlist(ctx context.Context) error {
-	for failures := 0; !closed(a.leave); failures++ {
+// enlist registers the node and retries until the call is answered. An agent that is asked
+// to stop meanwhile has nothing to finish.
+func (a *Agent) enlist(ctx context.Context) (known bool, err error) {
+	for failures := 0; !closed(a.drain); failures++ {
 		try, cancel := context.WithTimeout(ctx, a.config.Beat)
 		err := a.transport.Register(try, a.config.Info)
 		cancel()
 		if err == nil {
 			a.hear()
-			return nil
+			return true, nil
 		}
 		if final(err) {
-			return fmt.Errorf("agent: register: %w", err)
+			return false, fmt.Errorf("agent: register: %w", err)
 		}
 		a.failed("register", err)
 		if err := a.overdue(); err != nil {
-			return err
+			return false, err
 		}
-		loop.Wait(ctx, backoff(failures), a.leave)
+		loop.Wait(ctx, backoff(failures), a.drain)
 	}
-	return nil
+	return false, nil
 }
 
 // goodbye tells the server that the agent stops. The leases that the agent still holds
-// return at once.
+// return at once, unless work goes on under them.
 func (a *Agent) goodbye(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if err := a.transport.Stop(ctx); err != nil {
+	stop := a.transport.Stop
+	if a.left.Load() > 0 {
+		stop = a.transport.Detach
+	}
+	if err := stop(ctx); err != nil {
 		a.log.Warn("nobody heard that the agent stops", "error", err)
 	}
 }

@@ -61,6 +61,8 @@ type attempt struct {
 	// telling is set while a call that reports the end is under way. No renewal names the
 	// attempt before the answer.
 	telling bool
+	// kept is set if the end stays on disk for the next process of the agent.
+	kept bool
 	// untold is the uptime since which the end could not be reported; 0 means that no
 	// report was tried.
 	untold time.Duration
@@ -120,6 +122,10 @@ func (a *Agent) serve(at *attempt) {
 	stopLeave := at.followLeave()
 	defer stopLeave()
 	e := at.perform()
+	if errors.Is(e.cause, errDetached) {
+		at.abandon()
+		return
+	}
 	at.examine(&e)
 	// The work is over from here on, in every case.
 	if e.cause == nil || !errors.Is(e.cause, errLost) {
@@ -133,7 +139,33 @@ func (a *Agent) serve(at *attempt) {
 	}
 	at.report(e)
 	a.release(at)
-	a.clearFolder(at.dir)
+	if !at.kept {
+		a.clearFolder(at.dir)
+	}
+}
+
+// abandon leaves running work to the next process of the agent, with a lease that is as
+// long as can be.
+func (at *attempt) abandon() {
+	a := at.agent
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(at.ctx), callMost)
+	defer cancel()
+	at.ship.leave()
+	sent := uptime.Now()
+	refusals, err := a.transport.Renew(ctx, []node.Lease{at.Holds()}, a.config.Lease)
+	if l, ok := at.work.(driver.Leashed); ok && err == nil && len(refusals) == 0 {
+		a.mu.Lock()
+		at.safe = max(at.safe, sent+a.config.Lease)
+		until := a.leash(at.safe)
+		a.mu.Unlock()
+		err = l.Leash(until)
+	}
+	if err != nil {
+		a.log.Warn("the lease of work that goes on was not renewed", "task", at.Task, "error", err)
+	}
+	a.left.Add(1)
+	a.log.Info("the agent leaves, and work goes on", "task", at.Task, "attempt", at.Attempt)
+	a.release(at)
 }
 
 // examine checks whether a failed attempt has lost its device. It reports the devices
@@ -150,13 +182,23 @@ func (at *attempt) examine(e *evidence) {
 	e.gone = at.agent.missing(at.Device.Serial, over)
 }
 
-// followLeave stops the attempt when the agent leaves.
+// followLeave stops the attempt when the agent leaves, or leaves work alone that dies by
+// itself when its lease ends.
 func (at *attempt) followLeave() (cancel func()) {
 	over := make(chan struct{})
 	go func() {
 		select {
 		case <-at.agent.leave:
 			at.stop(errLeaving)
+		case <-at.agent.detach:
+			at.agent.mu.Lock()
+			_, leashed := at.work.(driver.Leashed)
+			at.agent.mu.Unlock()
+			if leashed {
+				at.stop(errDetached)
+			} else {
+				at.stop(errLeaving)
+			}
 		case <-over:
 		}
 	}()
@@ -184,7 +226,9 @@ func (at *attempt) perform() evidence {
 	e.retryOn, e.infraOn = at.run.RetryOn, at.run.InfraOn
 	e.exit, e.err = work.Wait(at.ctx)
 	if at.ctx.Err() != nil && e.err != nil {
-		e.cause = at.why()
+		if e.cause = at.why(); errors.Is(e.cause, errDetached) {
+			return e
+		}
 		at.end(work)
 		e.exit, e.err = driver.Exit{}, nil
 	} else if e.err != nil {

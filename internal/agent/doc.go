@@ -28,7 +28,8 @@
 //     device fails, the agent looks for the device and reports the devices that are
 //     present before it reports the failure, so that a lost hub is recognized as one and
 //     costs no attempt.
-//   - An agent that was killed continues with the work that it finds, or kills it.
+//   - An agent that was killed continues with the work that it finds, or kills it. An agent
+//     that detaches leaves its work running for the next process in the same way.
 //
 // The line protocol on stdout is "::progress 40", "::result {json}" and "::event warn
 // message". Every other line is log. The exit code decides the outcome.

@@ -139,7 +139,11 @@ func (w *world) handsOver(bad agent.Config, breaks, code, words string) {
 	w.run(bad)
 	job := w.submit(sh("a", fmt.Sprintf(`test "$WEIR_NODE" = good || { %s; exit 1; }`, breaks)))
 	w.faults("bad", "sh", code)
-	message := one[string](w, `select coalesce(max(message), '') from weir.events where task = $1 and type = 'returned' and data ->> 'fault' = $2`, w.task(job, "a").ID, code)
+	var message string
+	w.until("it was handed back", func() bool {
+		message = one[string](w, `select coalesce(max(message), '') from weir.events where task = $1 and type = 'returned' and data ->> 'fault' = $2`, w.task(job, "a").ID, code)
+		return message != ""
+	})
 	if !strings.Contains(message, words) {
 		w.Errorf("the person reads %q", message)
 	}

@@ -18,6 +18,7 @@ var (
 	errUnsure   = errors.New("the lease could not be renewed in time")
 	errCanceled = errors.New("somebody asked to cancel it")
 	errLeaving  = errors.New("the agent leaves")
+	errDetached = errors.New("the agent leaves, the work goes on")
 )
 
 // timedOut is a limit that an attempt exceeded, and which one: node.ByTimeout or another.

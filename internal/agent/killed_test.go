@@ -128,3 +128,66 @@ func parent(pid int) int {
 	n, _ := strconv.Atoi(fields[1])
 	return n
 }
+
+// ended waits until a process is gone.
+func (w *world) ended(p *os.Process) {
+	w.Helper()
+	w.until("the agent has left", func() bool { return !lives(p.Pid) })
+}
+
+// TestACleanStopLeavesTheWork asks an agent to stop as a supervisor does for an upgrade,
+// and starts it again. The work goes on all the time, in its first attempt, and no line of
+// its output is lost.
+func TestACleanStopLeavesTheWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := plan{Dir: t.TempDir(), Node: "n1", Lease: 30 * time.Second}
+	first := w.spawn(p)
+	job := w.submit(sh("a", `echo before; until test -e "$GO.1"; do sleep 0.02; done; echo between; until test -e "$GO.2"; do sleep 0.02; done; echo '::result 7'`).
+		running("env", map[string]string{"GO": w.folder + "/go"}))
+	w.running(job, "a")
+	pids := alive(job)
+	if err := first.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	w.ended(first)
+	if !one[bool](w, `select stopped_at is not null from weir.workers where name = 'agent@n1'`) {
+		t.Error("the server was not told that the agent stopped")
+	}
+	if got := w.task(job, "a"); got.State != "running" {
+		t.Fatalf("the task is %+v", got)
+	}
+	if len(alive(job)) == 0 {
+		t.Fatal("the work did not go on")
+	}
+	touch(w, w.folder+"/go.1")
+	w.spawn(p)
+	w.until("it is adopted", func() bool {
+		return one[int](w, `select count(*)::int from weir.events where task = $1 and type = 'adopted'`, w.task(job, "a").ID) == 1
+	})
+	if !lives(pids[0]) {
+		t.Error("the work is not the same process")
+	}
+	touch(w, w.folder+"/go.2")
+	if got := w.end(job, "a"); got.State != "done" || got.Attempt != 1 || got.Result != "7" {
+		t.Errorf("got %+v", got)
+	}
+	if got := strings.Join(w.logOf(job, "a", 1), ", "); got != "stdout: before, stdout: between" {
+		t.Errorf("the log is %q", got)
+	}
+}
+
+// TestAnAgentThatWaitsForItsNameStops asks a second agent of the same name to stop once: it
+// has nothing to finish.
+func TestAnAgentThatWaitsForItsNameStops(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.run(w.config("n1", map[string]int{"sh": 1}))
+	w.until("the first is there", func() bool { return one[int](w, `select count(*)::int from weir.workers`) == 1 })
+	second := w.spawn(plan{Dir: t.TempDir(), Node: "n1", Lease: 3 * time.Second})
+	w.until("the second waits", func() bool { return strings.Contains(w.log.String(), "is another process") })
+	if err := second.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	w.ended(second)
+}

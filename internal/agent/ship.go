@@ -124,6 +124,12 @@ func (s *shipper) begin() {
 	})
 }
 
+// leave stops shipping. The next process of the agent goes on where the journal ends.
+func (s *shipper) leave() {
+	close(s.stop)
+	s.done.Wait()
+}
+
 // finish sends the rest. It gives up when there is no time left for it.
 func (s *shipper) finish(ctx context.Context) {
 	close(s.stop)

@@ -68,6 +68,9 @@ type AgentConfig struct {
 	// SleepCommand sends the machine to sleep when the server says so: a list of
 	// arguments, no shell. Empty: it stays awake.
 	SleepCommand []string
+	// FinishOnTerm lets SIGTERM finish what runs, as Ctrl-C does, instead of leaving it
+	// running for the next start.
+	FinishOnTerm bool
 	// RunAs is the user that work without a container runs as.
 	RunAs string
 	// Docker and HTTP are what the operator allows containers and calls;
@@ -113,17 +116,26 @@ func (a *Agent) Describe() string {
 	return text
 }
 
-// Run works until ctx ends; then it finishes what runs. When force ends too it
-// hands that back and leaves.
-func (a *Agent) Run(ctx, force context.Context) error {
+// Run works until ctx ends; then it finishes what runs, or leaves it running for the next
+// start if leave says so. When force ends too it hands back what runs and leaves.
+func (a *Agent) Run(ctx, force context.Context, leave func() bool) error {
 	defer a.Close()
-	defer context.AfterFunc(ctx, a.agent.Drain)()
+	defer context.AfterFunc(ctx, func() {
+		if leave != nil && leave() {
+			a.agent.Detach()
+		} else {
+			a.agent.Drain()
+		}
+	})()
 	defer context.AfterFunc(force, a.agent.Leave)()
 	return a.agent.Run(context.WithoutCancel(ctx))
 }
 
-// Leave hands back what runs and ends Run.
-func (a *Agent) Leave() { a.agent.Leave() }
+// Detach leaves what runs to the next start, as far as it can be adopted, and ends Run.
+func (a *Agent) Detach() { a.agent.Detach() }
+
+// Left returns how many tasks run on after the agent has left.
+func (a *Agent) Left() int { return a.agent.Left() }
 
 // Close frees what an agent holds that did not run.
 func (a *Agent) Close() {
@@ -308,7 +320,7 @@ func (s *Server) startAgent(ctx context.Context, p *parts) (string, error) {
 	p.agent, p.left = a, make(chan struct{})
 	s.group.Go(func() {
 		defer close(p.left)
-		if err := a.Run(context.WithoutCancel(ctx), context.Background()); err != nil && !s.stopping.Load() {
+		if err := a.Run(context.WithoutCancel(ctx), context.Background(), nil); err != nil && !s.stopping.Load() {
 			s.failed <- fmt.Errorf("the agent of this machine: %w", err)
 		}
 	})
@@ -319,12 +331,15 @@ func (s *Server) startAgent(ctx context.Context, p *parts) (string, error) {
 	return a.Describe(), nil
 }
 
-// stopAgent lets the agent hand back what it holds.
+// stopAgent lets the agent leave. Its work goes on where the next start can adopt it.
 func (s *Server) stopAgent(p *parts) error {
 	return s.say.step("Stopping the agent", func() (string, error) {
-		p.agent.Leave()
+		p.agent.Detach()
 		select {
 		case <-p.left:
+			if n := p.agent.Left(); n > 0 {
+				return fmt.Sprintf("%d tasks run on; start again soon to go on with them", n), nil
+			}
 			return "handed back what it held", nil
 		case <-s.options.Force.Done():
 			return "left", nil

@@ -61,6 +61,23 @@ var serverRows = []Row{
 		agentTests, "TestAGuardianIsReplaced",
 	},
 	{
+		"a clean stop leaves the work running", "internal/agent/attempt.go",
+		`if leashed {
+				at.stop(errDetached)`, `if leashed {
+				at.stop(errLeaving)`,
+		agentTests, "TestACleanStopLeavesTheWork",
+	},
+	{
+		"the leases of work that goes on stay", "internal/agent/agent.go",
+		`if a.left.Load() > 0 {`, `if a.left.Load() < 0 {`,
+		agentTests, "TestACleanStopLeavesTheWork",
+	},
+	{
+		"an agent that waits for its name can be stopped", "internal/agent/agent.go",
+		`for failures := 0; !closed(a.drain); failures++ {`, `for failures := 0; !closed(a.leave); failures++ {`,
+		agentTests, "TestAnAgentThatWaitsForItsNameStops",
+	},
+	{
 		"an end is told on when its lease may be over", "internal/agent/report.go",
 		`now > e.at.safe && (now-e.at.untold >= leasing.Untold*a.config.Lease || closed(a.leave))`, `now > e.at.safe && leasing.Untold > 0`,
 		agentTests, "TestAnEndIsToldAfterAnOutage",
