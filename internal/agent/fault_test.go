@@ -176,4 +176,3 @@ func TestAFolderThatIsGoneIsNamed(t *testing.T) {
 	bad := w.config("bad", map[string]int{"sh": 1})
 	w.handsOver(bad, fmt.Sprintf(`rm -rf %q`, agent.Attempts(bad.Dir)), node.FolderGone, "folder of the attempt is gone")
 }
-

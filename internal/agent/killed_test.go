@@ -190,4 +190,7 @@ func TestAnAgentThatWaitsForItsNameStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.ended(second)
+	if strings.Contains(w.log.String(), "the agent gave up") {
+		t.Error("it did not stop when it was asked to, but when its patience was over")
+	}
 }

@@ -67,7 +67,7 @@ func agentMain() {
 		}
 	}()
 	if err := a.Run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		fmt.Fprintln(os.Stderr, "the agent gave up:", err)
 		os.Exit(1)
 	}
 	os.Exit(0)

@@ -95,7 +95,7 @@ type Agent struct {
 	Missing map[string]string
 	// Isolation says how the processes of an attempt are held together.
 	Isolation string
-	close   []func()
+	close     []func()
 }
 
 // Describe says what it serves, for people.

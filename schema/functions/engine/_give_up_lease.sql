@@ -29,7 +29,8 @@ begin
   end if;
   insert into weir.events (at, type, worker, attempt, job, task, level, message, data)
   values (t, event, r.worker, r.attempt, r.job, r.task,
-    case when event = 'expired' or fault is not null then 'warn' end, message, jsonb_build_object('claimed_at', r.claimed_at, 'opened_at', r.opened_at)
+    case when event = 'expired' or fault is not null then 'warn' end, message,
+    jsonb_build_object('claimed_at', r.claimed_at, 'opened_at', r.opened_at)
       || case when fault is null then '{}' else jsonb_build_object('reason', 'node', 'fault', fault) end);
   if waits then
     insert into weir.events (at, type, attempt, job, task, message)

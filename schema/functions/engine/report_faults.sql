@@ -1,8 +1,8 @@
 -- The agent of a node reports everything that is broken there, by service:
--- [{"service", "fault", "message", "retry_in"}], where retry_in is in seconds and left out if the node claims again as soon as what is broken answers. The list
--- replaces the one before, so an empty list means that all is well. A service with a fault is not claimed by that node;
--- why and the page of the node say so. The timeline of the node gets an event when a fault begins, becomes another one,
--- or is over.
+-- [{"service", "fault", "message", "retry_in"}], where retry_in is in seconds and left out if the node claims again as
+-- soon as what is broken answers. The list replaces the one before, so an empty list means that all is well. A service
+-- with a fault is not claimed by that node; why and the page of the node say so. The timeline of the node gets an event
+-- when a fault begins, becomes another one, or is over.
 create or replace function weir.report_faults(node text, faults jsonb, at timestamptz default null) returns void
 language plpgsql security definer
 set search_path = weir, pg_temp
