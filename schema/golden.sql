@@ -280,6 +280,9 @@ table forgiven
   task uuid not null
   crashes integer not null default 0
   returns integer not null default 0
+  strikes integer not null default 0
+  places integer[] not null default '{}'::integer[]
+  faults integer not null default 0
   constraint PRIMARY KEY (task)
 table given_ids
   given uuid not null
@@ -435,6 +438,15 @@ table node_credentials with (fillfactor=70)
   constraint UNIQUE (hash)
   constraint PRIMARY KEY (node)
   constraint CHECK ((length(hash) = 32))
+table node_faults
+  node integer not null
+  service text not null
+  fault text not null
+  message text not null
+  since timestamp with time zone not null
+  retry_at timestamp with time zone
+  constraint PRIMARY KEY (node, service)
+  constraint FOREIGN KEY (node) REFERENCES weir.nodes(id) ON DELETE CASCADE
 table nodes with (fillfactor=50)
   id integer not null identity
   name text not null
@@ -458,6 +470,7 @@ table nodes with (fillfactor=50)
   drivers text[]
   busy_mark text
   registered_by text
+  isolation text
   constraint UNIQUE (name)
   constraint PRIMARY KEY (id)
   constraint CHECK ((mode = ANY (ARRAY['active'::text, 'draining'::text, 'paused'::text])))
@@ -1243,6 +1256,8 @@ view node: Nodes and what they run.
   sleep_after interval
   version text
   drivers text[]
+  isolation text
+  faults jsonb
 view pc: PCs, their slots and their devices.
   name text
   state text
@@ -1588,6 +1603,8 @@ function _backoff(spent integer, base interval, cap interval, luck double precis
   sql volatile: Delay before the next attempt. Defaults: base 15 s, cap 15 min.
 function _bad_count(field text, n bigint) returns jsonb
   sql immutable: What is wrong with a number of rows; null: nothing.
+function _bad_fault(fault text) returns jsonb
+  sql immutable: What is wrong with the name of a fault; null: nothing.
 function _bad_span(field text, span interval, zero boolean DEFAULT false) returns jsonb
   sql immutable: What is wrong with a span of time; null: nothing.
 function _bad_text(field text, value text, most integer DEFAULT 200) returns jsonb
@@ -1692,6 +1709,8 @@ function _fail(r weir.running, error text, final boolean, retry_at timestamp wit
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: One failed attempt: retry with back-off, or failed.
 function _fault(field text, pattern text, VARIADIC args text[] DEFAULT '{}'::text[]) returns jsonb
   sql immutable: What is wrong with a value, for weir._check.
+function _fault_limit() returns integer
+  sql immutable: Returns because of a broken node that cost a task nothing.
 function _find_cycle(specs weir.task_spec[]) returns text
   plpgsql stable set search_path=weir, pg_temp: Tasks that wait for one another.
 function _finished_lease(r weir.running, outcome weir.state, cause text, t timestamp with time zone) returns weir.finished
@@ -1798,7 +1817,7 @@ function _flow_workflow() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Stores a workflow that was inserted into flow.workflows.
 function _format_argument(value jsonb, form text) returns text
   plpgsql stable set search_path=weir, pg_temp: An argument of a reason in English.
-function _give_up_lease(r weir.running, event text, message text, t timestamp with time zone, counts boolean DEFAULT true) returns void
+function _give_up_lease(r weir.running, event text, message text, t timestamp with time zone, counts boolean DEFAULT true, fault text DEFAULT NULL::text) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned; on to pending where its pool has a rate.
 function _has_waiting(of_job uuid) returns boolean
   sql stable set jit=off, search_path=weir, pg_temp: Whether a job has tasks that nobody works on.
@@ -1994,6 +2013,8 @@ function _span(span interval) returns text
   plpgsql immutable: A span of time for people.
 function _state_of(of_task uuid) returns weir.state
   sql stable set enable_seqscan=off, jit=off, search_path=weir, pg_temp: The state of a task.
+function _strike(r weir.running) returns integer
+  plpgsql volatile set search_path=weir, pg_temp: Counts a lost lease: how many are evidence against the task.
 function _subject_key(key text) returns text
   sql stable set search_path=weir, pg_temp: An idempotency key with the subject that it belongs to.
 function _submit(specs weir.task_spec[], in_job uuid, job_order bigint, t timestamp with time zone, job_priority integer DEFAULT 0, job_trace text DEFAULT NULL::text) returns TABLE(n integer, task uuid, existed boolean)
@@ -2162,7 +2183,7 @@ function fleet.fn_timeout_tasks_and_task_devices(at timestamp with time zone DEF
   plpgsql volatile security definer set search_path=weir, pg_temp: One pass of what time brings about.
 function foreign_leases(node text, tasks uuid[], attempts integer[], tokens uuid[]) returns TABLE(task uuid, attempt integer)
   plpgsql stable security definer set plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The live leases among these that are not held by the node.
-function give_back_many(tasks uuid[], attempts integer[], tokens uuid[], until timestamp with time zone DEFAULT NULL::timestamp with time zone, note text DEFAULT NULL::text, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
+function give_back_many(tasks uuid[], attempts integer[], tokens uuid[], until timestamp with time zone DEFAULT NULL::timestamp with time zone, note text DEFAULT NULL::text, hint boolean DEFAULT true, fault text DEFAULT NULL::text, begun boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Returns leased tasks without spending an attempt; until: not before then (snooze). Returns only those that were refused.
 function heartbeat(worker text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT mode text, OUT tended boolean, OUT labels jsonb, OUT capacity jsonb, OUT sleep boolean) returns record
   plpgsql volatile security definer set search_path=weir, pg_temp: Keeps a worker and its node alive.
@@ -2202,7 +2223,7 @@ function record(task uuid, attempt integer, token uuid, type text, message text 
   plpgsql volatile security definer set search_path=weir, pg_temp: Adds an event to a leased task: ok, lease_lost or unknown.
 function record_artifact(task uuid, attempt integer, token uuid, kind text, name text, bucket text, key text, size bigint, content_type text DEFAULT 'application/octet-stream'::text, sha256 text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Notes an object of a leased task: ok, lease_lost or unknown.
-function register_node(name text, labels jsonb DEFAULT '{}'::jsonb, capacity jsonb DEFAULT '{}'::jsonb, version text DEFAULT NULL::text, drivers text[] DEFAULT NULL::text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+function register_node(name text, labels jsonb DEFAULT '{}'::jsonb, capacity jsonb DEFAULT '{}'::jsonb, version text DEFAULT NULL::text, drivers text[] DEFAULT NULL::text[], isolation text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: Registers a node or changes its labels, capacity, version and drivers, within what it may have.
 function register_worker(name text, services text[], node text DEFAULT NULL::text, labels jsonb DEFAULT '{}'::jsonb, holder text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: Registers a worker.
@@ -2216,6 +2237,8 @@ function fleet.renew_task_device_lease(task_device_id uuid, pc text, lease inter
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Prolongs the lease of a run.
 function repair_floors() returns integer
   plpgsql volatile security definer set lock_timeout=5s, search_path=weir, pg_temp: Brings back tasks that a floor hides. Returns how many.
+function report_faults(node text, faults jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Replaces what is broken on a node, by service.
 function reschedule_job(job uuid, due timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Changes the time or the priority of a queued job.
 function reseal_secret(name text, version integer, was_key text, sealed bytea, key_id text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
@@ -2300,7 +2323,7 @@ function skip(task uuid, reason text, by text DEFAULT NULL::text, at timestamp w
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a waiting or failed task as skipped; its dependents go on.
 function start_many(tasks uuid[], attempts integer[], tokens uuid[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Records that leased tasks have begun. Returns only those that were refused.
-function stop_worker(name text, holder text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+function stop_worker(name text, holder text DEFAULT NULL::text, keep boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a worker and hands back what it holds.
 function submit(service text, params jsonb DEFAULT '{}'::jsonb, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, hold text DEFAULT NULL::text, lane text DEFAULT NULL::text, rank bigint DEFAULT NULL::bigint, exclusive boolean DEFAULT NULL::boolean, pool text DEFAULT NULL::text, labels jsonb DEFAULT NULL::jsonb, max_attempts integer DEFAULT NULL::integer, timeout interval DEFAULT NULL::interval, backoff interval DEFAULT NULL::interval, backoff_cap interval DEFAULT NULL::interval, orphan text DEFAULT NULL::text, idempotency_key text DEFAULT NULL::text, unique_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
   plpgsql volatile security definer set search_path=weir, pg_temp: Submits one task and returns its id.
@@ -2468,6 +2491,7 @@ weir_client: select on table or view lane_blocks
 weir_client: select on table or view left_keys
 weir_client: select on table or view minutes
 weir_client: select on table or view node
+weir_client: select on table or view node_faults
 weir_client: select on table or view nodes
 weir_client: select on table or view object_version
 weir_client: select on table or view patience
@@ -2553,6 +2577,7 @@ weir_worker: execute on function record_artifact
 weir_worker: execute on function register_node
 weir_worker: execute on function register_worker
 weir_worker: execute on function renew
+weir_worker: execute on function report_faults
 weir_worker: execute on function start_many
 weir_worker: execute on function stop_worker
 weir_worker: execute on function tend

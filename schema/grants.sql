@@ -56,7 +56,7 @@ end $$;
 
 grant execute on function weir.claim, weir.start_many, weir.renew, weir.record, weir.finish, weir.finish_many,
   weir.fail, weir.fail_many, weir.give_back_many, weir.confirm_cancel, weir.register_node, weir.register_worker,
-  weir.heartbeat, weir.stop_worker, weir.tend, weir.open_gates, weir.expire
+  weir.heartbeat, weir.report_faults, weir.stop_worker, weir.tend, weir.open_gates, weir.expire
   to weir_worker;
 grant execute on function weir.leased, weir.foreign_leases, weir.inputs, weir.bound_slots to weir_worker;
 -- What a planner says of tasks (plan_task, wait_for, decide, relabel, set_job_note) is the server's to say: who submits

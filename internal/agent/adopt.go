@@ -153,7 +153,9 @@ func (a *Agent) finishLate(at *attempt, o node.Outcome) {
 	<-end.answered
 	at.cancel(nil)
 	at.doom()
-	a.clearFolder(at.dir)
+	if !at.kept {
+		a.clearFolder(at.dir)
+	}
 }
 
 func (a *Agent) killFound(ctx context.Context, f driver.Found) {

@@ -29,9 +29,12 @@ type Agent struct {
 	// heard is when the last call was answered, in machine uptime.
 	heard atomic.Int64
 
-	drain, leave chan struct{}
-	drainOnce    sync.Once
-	leaveOnce    sync.Once
+	drain, leave, detach chan struct{}
+	drainOnce            sync.Once
+	leaveOnce            sync.Once
+	detachOnce           sync.Once
+	// left counts the attempts that run on when the agent has detached.
+	left atomic.Int64
 	// kick ends the wait of a claim because a slot is free or the orders changed.
 	kick chan struct{}
 	// told wakes the reporter.
@@ -42,7 +45,11 @@ type Agent struct {
 	lookAll atomic.Bool
 	group   sync.WaitGroup
 	stats   stats
-	survey  survey
+	// beatNow ends the wait before the next heartbeat, probeNow that before the next probe.
+	beatNow, probeNow chan struct{}
+	// fullAt is the uptime at which the disk was last seen full while work ran.
+	fullAt atomic.Int64
+	survey survey
 
 	mu sync.Mutex
 	// settled is broadcast when a renewal has been answered.
@@ -55,6 +62,11 @@ type Agent struct {
 	// failing call was last logged, by operation.
 	lastErr error
 	said    map[string]time.Duration
+	// faults are the services that are broken here or were, silent is why drivers do not
+	// work; faultsNew is set if the server has yet to hear of a change.
+	faults    map[string]*fault
+	silent    map[string]error
+	faultsNew bool
 }
 
 // Stats counts what an agent has done since it started.
@@ -73,8 +85,9 @@ func New(config Config) *Agent {
 	config = config.withDefaults()
 	a := &Agent{
 		config: config, transport: config.Transport, log: config.Log,
-		drain: make(chan struct{}), leave: make(chan struct{}),
-		kick: make(chan struct{}, 1), told: make(chan struct{}, 1),
+		drain: make(chan struct{}), leave: make(chan struct{}), detach: make(chan struct{}),
+		kick: make(chan struct{}, 1), told: make(chan struct{}, 1), beatNow: make(chan struct{}, 1), probeNow: make(chan struct{}, 1),
+		faults: map[string]*fault{}, faultsNew: true,
 		orders: node.Orders{Mode: node.Active, Labels: config.Info.Labels, Capacity: config.Info.Capacity},
 		held:   map[node.Lease]*attempt{}, idle: map[string]time.Time{}, said: map[string]time.Duration{}, survey: survey{looker: make(chan struct{}, 1)},
 	}
@@ -100,7 +113,17 @@ func (a *Agent) Leave() {
 	a.leaveOnce.Do(func() { close(a.leave) })
 }
 
-// Run works until Drain or Leave is called; the end of ctx acts as Leave. It returns an
+// Detach leaves running work alone and ends Run, for the next process of the agent to go
+// on with. Work of drivers that cannot be adopted is handed back.
+func (a *Agent) Detach() {
+	a.Drain()
+	a.detachOnce.Do(func() { close(a.detach) })
+}
+
+// Left returns how many attempts run on after the agent has detached.
+func (a *Agent) Left() int { return int(a.left.Load()) }
+
+// Run works until Drain, Detach or Leave is called; the end of ctx acts as Leave. It returns an
 // error if the agent could not start, or if the server has not answered for so long that
 // the supervisor should restart the agent.
 func (a *Agent) Run(ctx context.Context) error {
@@ -121,11 +144,12 @@ func (a *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	defer free()
-	a.listDrivers(ctx)
+	a.probe(ctx)
+	a.listDrivers()
 	a.hear()
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	if err := a.enlist(life); err != nil || closed(a.leave) {
+	if known, err := a.enlist(life); err != nil || !known {
 		return err
 	}
 	if err := a.adopt(life); err != nil {
@@ -137,6 +161,8 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() { a.keeper.Run(working) })
 	loops.Go(func() { a.idleLoop(working) })
 	loops.Go(func() { a.surveyLoop(working) })
+	loops.Go(func() { a.probeLoop(working) })
+	loops.Go(func() { a.diskLoop(working) })
 	reporting, hush := context.WithCancel(life)
 	var reporter sync.WaitGroup
 	reporter.Go(func() { a.reportLoop(reporting) })
@@ -154,20 +180,18 @@ func (a *Agent) Run(ctx context.Context) error {
 	return err
 }
 
-// listDrivers leaves out the drivers that cannot work on this machine and logs the
-// reason.
-func (a *Agent) listDrivers(ctx context.Context) {
-	names := slices.Sorted(maps.Keys(a.config.Drivers))
+// listDrivers lists the drivers that work on this machine when the agent starts.
+func (a *Agent) listDrivers() {
 	a.config.Info.Drivers = nil
-	for _, name := range names {
-		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-		err := a.config.Drivers[name].Check(ctx)
-		cancel()
-		if err != nil {
-			a.log.Warn("a driver cannot work here", "driver", name, "error", err)
-			continue
+	for _, d := range a.config.Drivers {
+		if i, ok := d.(driver.Isolator); ok {
+			a.config.Info.Isolation = i.Isolation()
 		}
-		a.config.Info.Drivers = append(a.config.Info.Drivers, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.config.Drivers)) {
+		if a.silent[name] == nil {
+			a.config.Info.Drivers = append(a.config.Info.Drivers, name)
+		}
 	}
 }
 
@@ -181,34 +205,39 @@ func (a *Agent) closeDrivers() {
 	}
 }
 
-// enlist registers the node and retries until the call is answered.
-func (a *Agent) enlist(ctx context.Context) error {
-	for failures := 0; !closed(a.leave); failures++ {
+// enlist registers the node and retries until the call is answered. An agent that is asked
+// to stop meanwhile has nothing to finish.
+func (a *Agent) enlist(ctx context.Context) (known bool, err error) {
+	for failures := 0; !closed(a.drain); failures++ {
 		try, cancel := context.WithTimeout(ctx, a.config.Beat)
 		err := a.transport.Register(try, a.config.Info)
 		cancel()
 		if err == nil {
 			a.hear()
-			return nil
+			return true, nil
 		}
 		if final(err) {
-			return fmt.Errorf("agent: register: %w", err)
+			return false, fmt.Errorf("agent: register: %w", err)
 		}
 		a.failed("register", err)
 		if err := a.overdue(); err != nil {
-			return err
+			return false, err
 		}
-		loop.Wait(ctx, backoff(failures), a.leave)
+		loop.Wait(ctx, backoff(failures), a.drain)
 	}
-	return nil
+	return false, nil
 }
 
 // goodbye tells the server that the agent stops. The leases that the agent still holds
-// return at once.
+// return at once, unless work goes on under them.
 func (a *Agent) goodbye(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if err := a.transport.Stop(ctx); err != nil {
+	stop := a.transport.Stop
+	if a.left.Load() > 0 {
+		stop = a.transport.Detach
+	}
+	if err := stop(ctx); err != nil {
 		a.log.Warn("nobody heard that the agent stops", "error", err)
 	}
 }
@@ -216,8 +245,16 @@ func (a *Agent) goodbye(ctx context.Context) {
 // driverFor returns the driver that a run asks for.
 func (a *Agent) driverFor(run node.Run) (driver.Driver, error) {
 	d := a.config.Drivers[run.Driver]
-	if d == nil || !slices.Contains(a.config.Info.Drivers, run.Driver) {
-		return nil, fmt.Errorf("node %s cannot run it: it has no driver %q (it has %v)", a.config.Info.Name, run.Driver, a.config.Info.Drivers)
+	a.mu.Lock()
+	why := a.silent[run.Driver]
+	a.mu.Unlock()
+	switch {
+	case d == nil:
+		err := fmt.Errorf("node %s cannot run it: it has no driver %q (it has %v)", a.config.Info.Name, run.Driver, a.config.Info.Drivers)
+		return nil, &driver.Broken{Fault: node.NoDriver, Err: err}
+	case why != nil:
+		err := fmt.Errorf("node %s cannot run it: the driver %s does not work: %w", a.config.Info.Name, run.Driver, why)
+		return nil, &driver.Broken{Fault: node.NoDriver, Err: err}
 	}
 	return d, nil
 }

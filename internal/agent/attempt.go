@@ -34,6 +34,8 @@ type attempt struct {
 	mask  *vault.Mask
 	// deadline is the uptime at which the attempt's time is over; 0 means never.
 	deadline time.Duration
+	// claimed is the uptime at which the task was taken, or earlier.
+	claimed time.Duration
 	// found is work of a previous process that this attempt continues.
 	found driver.Found
 	// ctx ends when the attempt should stop; kill ends when the work must be dead at
@@ -63,6 +65,8 @@ type attempt struct {
 	// telling is set while a call that reports the end is under way. No renewal names the
 	// attempt before the answer.
 	telling bool
+	// kept is set if the end stays on disk for the next process of the agent.
+	kept bool
 	// untold is the uptime since which the end could not be reported; 0 means that no
 	// report was tried.
 	untold time.Duration
@@ -71,7 +75,10 @@ type attempt struct {
 // attempt makes an attempt of a claimed task. since is when the task was taken, or
 // earlier.
 func (a *Agent) attempt(ctx context.Context, task node.Assignment, since time.Duration) *attempt {
-	at := &attempt{Assignment: task, agent: a, dir: folderOf(a.config.Dir, task), renewed: since, safe: since + min(task.Lease, a.config.Lease)}
+	at := &attempt{
+		Assignment: task, agent: a, dir: folderOf(a.config.Dir, task),
+		claimed: since, renewed: since, safe: since + min(task.Lease, a.config.Lease),
+	}
 	if task.Deadline > 0 {
 		at.deadline = since + task.Deadline
 	}
@@ -122,14 +129,50 @@ func (a *Agent) serve(at *attempt) {
 	stopLeave := at.followLeave()
 	defer stopLeave()
 	e := at.perform()
+	if errors.Is(e.cause, errDetached) {
+		at.abandon()
+		return
+	}
 	at.examine(&e)
 	// The work is over from here on, in every case.
 	if e.cause == nil || !errors.Is(e.cause, errLost) {
 		e.err = errors.Join(e.err, at.collect(e))
 	}
+	if e.fault == nil {
+		e.fault = at.nodeFault(e) // files that could not be kept
+	}
+	if e.fault != nil {
+		a.blame(at, e.fault)
+	}
 	at.report(e)
 	a.release(at)
-	a.clearFolder(at.dir)
+	if !at.kept {
+		a.clearFolder(at.dir)
+	}
+}
+
+// abandon leaves running work to the next process of the agent, with a lease that is as
+// long as can be.
+func (at *attempt) abandon() {
+	a := at.agent
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(at.ctx), callMost)
+	defer cancel()
+	at.ship.leave()
+	sent := uptime.Now()
+	refusals, err := a.transport.Renew(ctx, []node.Lease{at.Holds()}, a.config.Lease)
+	if l, ok := at.work.(driver.Leashed); ok && err == nil && len(refusals) == 0 {
+		a.mu.Lock()
+		at.safe = max(at.safe, sent+a.config.Lease)
+		until := a.leash(at.safe)
+		a.mu.Unlock()
+		err = l.Leash(until)
+	}
+	if err != nil {
+		a.log.Warn("the lease of work that goes on was not renewed", "task", at.Task, "error", err)
+	}
+	a.left.Add(1)
+	a.log.Info("the agent leaves, and work goes on", "task", at.Task, "attempt", at.Attempt)
+	a.release(at)
 }
 
 // examine checks whether a failed attempt has lost its device. It reports the devices
@@ -146,13 +189,23 @@ func (at *attempt) examine(e *evidence) {
 	e.gone = at.agent.missing(at.Device.Serial, over)
 }
 
-// followLeave stops the attempt when the agent leaves.
+// followLeave stops the attempt when the agent leaves, or leaves work alone that dies by
+// itself when its lease ends.
 func (at *attempt) followLeave() (cancel func()) {
 	over := make(chan struct{})
 	go func() {
 		select {
 		case <-at.agent.leave:
 			at.stop(errLeaving)
+		case <-at.agent.detach:
+			at.agent.mu.Lock()
+			_, leashed := at.work.(driver.Leashed)
+			at.agent.mu.Unlock()
+			if leashed {
+				at.stop(errDetached)
+			} else {
+				at.stop(errLeaving)
+			}
 		case <-over:
 		}
 	}()
@@ -180,7 +233,9 @@ func (at *attempt) perform() evidence {
 	e.retryOn, e.infraOn = at.run.RetryOn, at.run.InfraOn
 	e.exit, e.err = work.Wait(at.ctx)
 	if at.ctx.Err() != nil && e.err != nil {
-		e.cause = at.why()
+		if e.cause = at.why(); errors.Is(e.cause, errDetached) {
+			return e
+		}
 		at.end(work)
 		e.exit, e.err = driver.Exit{}, nil
 	} else if e.err != nil {
@@ -188,9 +243,11 @@ func (at *attempt) perform() evidence {
 	} else if e.exit.Leashed {
 		e.cause = errUnsure // the agent was too slow, not the work
 	}
+	e.begun = true
 	at.out.finish()
 	e.result, e.broken = at.out.said()
 	e.last = at.out.lastWords()
+	e.fault = at.nodeFault(e)
 	return e
 }
 
@@ -336,6 +393,7 @@ func (at *attempt) launch(ctx context.Context) (driver.Running, error) {
 	}
 	at.ship.begin()
 	a.announce(at)
+	a.absolve(at)
 	return work, nil
 }
 
@@ -357,7 +415,10 @@ func (at *attempt) begin(ctx context.Context, d driver.Driver, w driver.Work, fi
 	s := saved{Assignment: at.Assignment, Run: at.run, Secrets: at.mask != nil, Safe: at.safe, Deadline: at.deadline}
 	at.agent.mu.Unlock()
 	if err := at.dir.make(s, files); err != nil {
-		return nil, fmt.Errorf("make the attempt's folder: %w", err)
+		if bad := new(refused); errors.As(err, &bad) {
+			return nil, err
+		}
+		return nil, folderFault(fmt.Errorf("make the attempt's folder: %w", err))
 	}
 	if err := at.fetchInputs(ctx); err != nil {
 		return nil, err

@@ -23,9 +23,12 @@ func (a *Agent) beatLoop(ctx context.Context) {
 				signal(a.kick) // the waiting claim should learn of it too
 			}
 		}
+		if err := a.reportFaults(ctx); err != nil && ctx.Err() == nil {
+			a.failed("faults", err)
+		}
 		// The interval is randomly shorter each time, so that many agents do not beat in
 		// step.
-		if !loop.Wait(ctx, a.config.Beat-rand.N(a.config.Beat/10+1), nil) { // #nosec G404 -- jitter is no secret
+		if !loop.Wait(ctx, a.config.Beat-rand.N(a.config.Beat/10+1), a.beatNow) { // #nosec G404 -- jitter is no secret
 			return
 		}
 	}

@@ -86,7 +86,7 @@ func (a *Agent) demand(id string) (r node.ClaimRequest, running int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r = node.ClaimRequest{ID: id, Lease: a.config.Lease, Wait: a.config.Poll}
-	used := map[string]int{}
+	used, now := map[string]int{}, uptime.Now()
 	for _, at := range a.held {
 		used[at.Service]++
 		if at.cause == nil {
@@ -97,6 +97,9 @@ func (a *Agent) demand(id string) (r node.ClaimRequest, running int) {
 		return r, len(a.held)
 	}
 	for _, service := range slices.Sorted(maps.Keys(a.config.Info.Capacity)) {
+		if a.faults[service].rests(now) {
+			continue // something is broken here that the work needs
+		}
 		slots := a.config.Info.Capacity[service]
 		if told, ok := a.orders.Capacity[service]; ok {
 			slots = told

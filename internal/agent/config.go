@@ -37,6 +37,12 @@ type Config struct {
 	Patience time.Duration
 	// Poll is how long a claim waits for work. Zero means 20 s.
 	Poll time.Duration
+	// Probe is the time between two checks of the drivers. Zero means 10 s.
+	Probe time.Duration
+	// Rest is how long a service is not claimed after something broke on this node that
+	// the work needs; each further time it is twice as long, up to RestMost. Zero means
+	// 5 s and 5 min.
+	Rest, RestMost time.Duration
 	// OutputMost is the total size in bytes of the files that one attempt may output.
 	// Zero means 10 GiB.
 	OutputMost int64
@@ -61,6 +67,9 @@ func (c Config) withDefaults() Config {
 	c.Patience = cmp.Or(c.Patience, time.Minute)
 	c.Poll = cmp.Or(c.Poll, 20*time.Second)
 	c.Look = cmp.Or(c.Look, 5*time.Second)
+	c.Probe = cmp.Or(c.Probe, 10*time.Second)
+	c.Rest = cmp.Or(c.Rest, 5*time.Second)
+	c.RestMost = cmp.Or(c.RestMost, 5*time.Minute)
 	c.OutputMost = cmp.Or(c.OutputMost, 10<<30)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

@@ -22,11 +22,16 @@
 //   - The output of work is never trusted: lines, results and events are bounded, made
 //     valid and stripped of secrets before they leave the machine.
 //   - An attempt leaves no process and no folder behind.
+//   - What the node broke is not the work's fault: a missing driver, an engine that is
+//     away, a full disk, a folder that is gone, no memory. Such an attempt is handed back
+//     without spending anything, and the agent leaves the service to other nodes: until
+//     the driver answers, or for a time that doubles with each fault.
 //   - Devices are reported completely or not at all: see package device. When work on a
 //     device fails, the agent looks for the device and reports the devices that are
 //     present before it reports the failure, so that a lost hub is recognized as one and
 //     costs no attempt.
-//   - An agent that was killed continues with the work that it finds, or kills it.
+//   - An agent that was killed continues with the work that it finds, or kills it. An agent
+//     that detaches leaves its work running for the next process in the same way.
 //
 // The line protocol on stdout is "::progress 40", "::result {json}" and "::event warn
 // message". Every other line is log. The exit code decides the outcome.

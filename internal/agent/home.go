@@ -40,7 +40,7 @@ func (a *Agent) moveIn(ctx context.Context) (free func(), err error) {
 			break
 		}
 		pid, _ := os.ReadFile(file.Name()) // no pid is as good as an old one
-		if try >= lockTriesGone || try >= lockTries && !gone(string(pid)) || !loop.Wait(ctx, lockEvery, a.leave) {
+		if try >= lockTriesGone || try >= lockTries && !gone(string(pid)) || !loop.Wait(ctx, lockEvery, a.drain) {
 			p := problem.New(problem.Conflict, "give this one another folder (--dir) and another name (--node), or stop the other",
 				"the folder %s is that of another agent, with pid %s", a.config.Dir, strings.TrimSpace(string(pid)))
 			return nil, errors.Join(p, file.Close())

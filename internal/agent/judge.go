@@ -18,6 +18,7 @@ var (
 	errUnsure   = errors.New("the lease could not be renewed in time")
 	errCanceled = errors.New("somebody asked to cancel it")
 	errLeaving  = errors.New("the agent leaves")
+	errDetached = errors.New("the agent leaves, the work goes on")
 )
 
 // timedOut is a limit that an attempt exceeded, and which one: node.ByTimeout or another.
@@ -48,6 +49,10 @@ type evidence struct {
 	last    string
 	retryOn []int
 	infraOn []int
+	// fault is what is broken on the node, if that is why the attempt failed; begun is set
+	// if the work had begun.
+	fault *driver.Broken
+	begun bool
 	// onDevice is set for work on a device, and gone if that device is no longer there.
 	onDevice, gone bool
 }
@@ -103,6 +108,8 @@ func verdict(e evidence) node.Outcome {
 		return node.Outcome{Verdict: node.Failed, Error: gone.Error(), Infra: true}
 	case errors.As(e.cause, &late):
 		return node.Outcome{Verdict: node.Failed, Error: withLast(late.what, e.last), Reason: late.reason}
+	case e.fault != nil:
+		return node.Outcome{Verdict: node.Returned, Error: e.fault.Error(), Fault: e.fault.Fault, Begun: e.begun}
 	case e.err != nil:
 		o := node.Outcome{Verdict: node.Failed, Error: e.err.Error()}
 		if o.Final = errors.As(e.err, &bad) || lasting(e.err); o.Final {

@@ -316,6 +316,12 @@ func (a *Agent) keep(ends []*ending) (left []*ending) {
 				a.log.Warn("an end that could not be told is kept in memory only", "task", e.Task, "error", err)
 			}
 		}
+		if closed(a.detach) { // the next process of the agent reports it
+			e.at.kept = true
+			a.left.Add(1)
+			close(e.answered)
+			continue
+		}
 		left = append(left, e)
 	}
 	return left

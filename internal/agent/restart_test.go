@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,8 +57,17 @@ func agentMain() {
 		Drivers: map[string]driver.Driver{"exec": execdriver.New(execdriver.Options{Dir: agent.Attempts(p.Dir)})},
 		Log:     slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGTERM, os.Interrupt)
+	go func() {
+		if <-asked == os.Interrupt {
+			a.Drain()
+		} else {
+			a.Detach()
+		}
+	}()
 	if err := a.Run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		fmt.Fprintln(os.Stderr, "the agent gave up:", err)
 		os.Exit(1)
 	}
 	os.Exit(0)

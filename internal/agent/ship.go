@@ -149,6 +149,12 @@ func (at *attempt) unrenewed() bool {
 // rest returns how long to wait before the next piece.
 func (s *shipper) rest() time.Duration { return min(max(shipEvery, s.took*shipPause), shipRarest) }
 
+// leave stops shipping. The next process of the agent goes on where the journal ends.
+func (s *shipper) leave() {
+	close(s.stop)
+	s.done.Wait()
+}
+
 // finish sends the rest. It gives up when there is no time left for it.
 func (s *shipper) finish(ctx context.Context) {
 	close(s.stop)

@@ -13,6 +13,8 @@ import (
 type Transport interface {
 	Register(ctx context.Context, info node.Info) error
 	Heartbeat(ctx context.Context) (node.Orders, error)
+	// Faults reports everything that is broken on the node.
+	Faults(ctx context.Context, faults []node.Fault) error
 	// Devices reports all attached devices; the answer says which attempts have lost
 	// theirs.
 	Devices(ctx context.Context, report node.DeviceReport) (node.DeviceOrders, error)
@@ -29,6 +31,8 @@ type Transport interface {
 	Inputs(ctx context.Context, lease node.Lease) ([]node.InputObject, error)
 	Fetch(ctx context.Context, lease node.Lease, key string) (io.ReadCloser, error)
 	Stop(ctx context.Context) error
+	// Detach reports that the agent stops and its work goes on.
+	Detach(ctx context.Context) error
 }
 
 var _ Transport = (*node.Desk)(nil)

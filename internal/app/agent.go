@@ -70,6 +70,9 @@ type AgentConfig struct {
 	// SleepCommand sends the machine to sleep when the server says so: a list of
 	// arguments, no shell. Empty: it stays awake.
 	SleepCommand []string
+	// FinishOnTerm lets SIGTERM finish what runs, as Ctrl-C does, instead of leaving it
+	// running for the next start.
+	FinishOnTerm bool
 	// RunAs is the user that work without a container runs as.
 	RunAs string
 	// Docker and HTTP are what the operator allows containers and calls;
@@ -111,7 +114,9 @@ type Agent struct {
 	devices string
 	// Missing says why drivers do not work here.
 	Missing map[string]string
-	close   []func()
+	// Isolation says how the processes of an attempt are held together.
+	Isolation string
+	close     []func()
 }
 
 // Describe says what it serves, for people.
@@ -132,17 +137,26 @@ func (a *Agent) Describe() string {
 	return text
 }
 
-// Run works until ctx ends; then it finishes what runs. When force ends too it
-// hands that back and leaves.
-func (a *Agent) Run(ctx, force context.Context) error {
+// Run works until ctx ends; then it finishes what runs, or leaves it running for the next
+// start if leave says so. When force ends too it hands back what runs and leaves.
+func (a *Agent) Run(ctx, force context.Context, leave func() bool) error {
 	defer a.Close()
-	defer context.AfterFunc(ctx, a.agent.Drain)()
+	defer context.AfterFunc(ctx, func() {
+		if leave != nil && leave() {
+			a.agent.Detach()
+		} else {
+			a.agent.Drain()
+		}
+	})()
 	defer context.AfterFunc(force, a.agent.Leave)()
 	return a.agent.Run(context.WithoutCancel(ctx))
 }
 
-// Leave hands back what runs and ends Run.
-func (a *Agent) Leave() { a.agent.Leave() }
+// Detach leaves what runs to the next start, as far as it can be adopted, and ends Run.
+func (a *Agent) Detach() { a.agent.Detach() }
+
+// Left returns how many tasks run on after the agent has left.
+func (a *Agent) Left() int { return a.agent.Left() }
 
 // Close frees what an agent holds that did not run.
 func (a *Agent) Close() {
@@ -235,11 +249,19 @@ func (a *Agent) assemble(ctx context.Context, c AgentConfig, transport agent.Tra
 		return err
 	}
 	a.Missing = missing
+	for _, d := range drivers {
+		if i, ok := d.(driver.Isolator); ok {
+			a.Isolation = i.Isolation()
+		}
+	}
 	c.serveDevices()
 	a.info = node.Info{Name: c.Node, Labels: c.Labels, Capacity: c.Slots, Drivers: slices.Sorted(maps.Keys(drivers)), Version: version}
 	if len(a.info.Capacity) == 0 {
 		a.info.Capacity = map[string]int{}
 		for _, name := range a.info.Drivers {
+			if _, ok := missing[name]; ok {
+				continue
+			}
 			a.info.Capacity[name] = max(slotsAtLeast, runtime.NumCPU())
 		}
 	}
@@ -265,7 +287,8 @@ func sleep(ctx context.Context, argv []string, log *slog.Logger) {
 	}
 }
 
-// drivers are those that work on this machine; missing says why others do not.
+// drivers are those that this machine may have; missing says why some of them do not work
+// now. The agent asks them again.
 func (c AgentConfig) drivers(ctx context.Context, log *slog.Logger) (drivers map[string]driver.Driver, missing map[string]string, err error) {
 	who := c.Node + "@" + c.Dir
 	c.Docker.Agent, c.Docker.Log = who, log
@@ -288,11 +311,13 @@ func (c AgentConfig) drivers(ctx context.Context, log *slog.Logger) (drivers map
 		ctx, cancel := context.WithTimeout(ctx, checkWithin)
 		err := d.Check(ctx)
 		cancel()
-		if err == nil {
+		if err != nil {
+			missing[d.Name()] = problem.Explain(err).What
+		}
+		if err == nil || d != driver.Driver(services) || c.ComposeFolder != "" {
 			drivers[d.Name()] = d
 			continue
 		}
-		missing[d.Name()] = problem.Explain(err).What
 		if closer, ok := d.(interface{ Close() error }); ok {
 			err = errors.Join(err, closer.Close())
 		}
@@ -314,7 +339,7 @@ func (s *Server) startAgent(ctx context.Context, p *parts) (string, error) {
 	p.agent, p.left = a, make(chan struct{})
 	s.group.Go(func() {
 		defer close(p.left)
-		if err := a.Run(context.WithoutCancel(ctx), context.Background()); err != nil && !s.stopping.Load() {
+		if err := a.Run(context.WithoutCancel(ctx), context.Background(), nil); err != nil && !s.stopping.Load() {
 			s.failed <- fmt.Errorf("the agent of this machine: %w", err)
 		}
 	})
@@ -325,12 +350,15 @@ func (s *Server) startAgent(ctx context.Context, p *parts) (string, error) {
 	return a.Describe(), nil
 }
 
-// stopAgent lets the agent hand back what it holds.
+// stopAgent lets the agent leave. Its work goes on where the next start can adopt it.
 func (s *Server) stopAgent(p *parts) error {
 	return s.say.step("Stopping the agent", func() (string, error) {
-		p.agent.Leave()
+		p.agent.Detach()
 		select {
 		case <-p.left:
+			if n := p.agent.Left(); n > 0 {
+				return fmt.Sprintf("%d tasks run on; start again soon to go on with them", n), nil
+			}
 			return "handed back what it held", nil
 		case <-s.options.Force.Done():
 			return "left", nil

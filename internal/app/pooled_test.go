@@ -40,7 +40,7 @@ func TestAllThroughPgBouncer(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	life, end := context.WithCancel(ctx)
-	go func() { ended <- agent.Run(life, ctx) }()
+	go func() { ended <- agent.Run(life, ctx, nil) }()
 	defer func() {
 		end()
 		if err := <-ended; err != nil {

@@ -19,16 +19,15 @@ const echo = 500 * time.Millisecond
 // signal asks it to end, the second ends its patience, the third ends it.
 func Main(version string) int {
 	app.Keeper() // we may have been started to keep somebody's work, not to run a command
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
 	force, hurry := context.WithCancel(context.Background())
 	defer hurry()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 	go func() {
-		<-signals
-		cancel()
+		cancel(&command.Signaled{Signal: <-signals})
 		for first := time.Now(); time.Since(first) < echo; {
 			<-signals
 		}

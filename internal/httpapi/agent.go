@@ -21,6 +21,8 @@ import (
 type Desk interface {
 	Register(ctx context.Context, info node.Info) error
 	Heartbeat(ctx context.Context) (node.Orders, error)
+	// Faults reports everything that is broken on the node.
+	Faults(ctx context.Context, faults []node.Fault) error
 	// Devices reports the devices that are attached to the node, and returns the attempts
 	// that have lost theirs.
 	Devices(ctx context.Context, report node.DeviceReport) (node.DeviceOrders, error)
@@ -41,6 +43,8 @@ type Desk interface {
 	Fetch(ctx context.Context, lease node.Lease, key string) (io.ReadCloser, error)
 	PresignInput(ctx context.Context, lease node.Lease, key string) (url string, err error)
 	Stop(ctx context.Context) error
+	// Detach records that the agent stops and its work goes on.
+	Detach(ctx context.Context) error
 }
 
 // pollsEach limits the claims that one node has waiting: an agent needs one, and one more
@@ -83,6 +87,17 @@ func (a *API) agentHeartbeat(ctx context.Context, _ *struct{}) (*One[wire.Orders
 	return one(wire.OrdersOf(orders), err)
 }
 
+// FaultsInput lists what is broken on a node.
+type FaultsInput struct{ Body wire.Faults }
+
+func (a *API) agentFaults(ctx context.Context, in *FaultsInput) (*Empty, error) {
+	desk, err := a.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, desk.Faults(ctx, in.Body.Node())
+}
+
 // DevicesInput lists the devices that a PC sees.
 type DevicesInput struct{ Body wire.Devices }
 
@@ -101,6 +116,14 @@ func (a *API) agentStop(ctx context.Context, _ *struct{}) (*Empty, error) {
 		return nil, err
 	}
 	return nil, desk.Stop(ctx)
+}
+
+func (a *API) agentDetach(ctx context.Context, _ *struct{}) (*Empty, error) {
+	desk, err := a.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, desk.Detach(ctx)
 }
 
 // ClaimInput asks for work.

@@ -167,8 +167,10 @@ func agentRoutes() []Route {
 	return []Route{
 		{post, "/agent/register", auth.Command, "node", Own, "Say what this node is: labels, slots, drivers", handle((*API).agentRegister)},
 		{post, "/agent/heartbeat", auth.Command, "node", Own, "Say that this node lives, and hear what it is told to do", handle((*API).agentHeartbeat)},
+		{post, "/agent/faults", auth.Command, "node", Own, "Say what is broken on this node, by service", handle((*API).agentFaults)},
 		{post, "/agent/devices", auth.Command, "node", Own, "Say which devices hang on this node, and hear which attempts have lost theirs", large(handle((*API).agentDevices))},
 		{post, "/agent/stop", auth.Command, "node", Own, "Say that this node's agent ends; what it holds is handed back", handle((*API).agentStop)},
+		{post, "/agent/detach", auth.Command, "node", Own, "Say that this node's agent ends and its work goes on", handle((*API).agentDetach)},
 		{post, "/agent/claim", auth.Command, "lease", Own, "Lease tasks, and wait for some: at most 25 s", handle((*API).agentClaim)},
 		{post, "/agent/start", auth.Command, "lease", Own, "Say that leased tasks have begun", handle((*API).agentStart)},
 		{post, "/agent/renew", auth.Command, "lease", Own, "Prolong leases, and hear which are lost or to be cancelled", handle((*API).agentRenew)},

@@ -202,12 +202,47 @@ var engineRows = []Row{
 	},
 	{
 		"three lost workers are poison", "schema/functions/engine/_expire.sql",
-		`crashed >= 3`, `crashed >= 300`,
+		`strikes >= 3`, `strikes >= 300`,
 		engineTests, "TestR15PoisonIsQuarantined",
 	},
 	{
+		"an outage of the same node is no poison", "schema/functions/engine/_strike.sql",
+		`when early or place <> all (f.places) then f.strikes + 1 else f.strikes end`, `else f.strikes + 1 end`,
+		engineTests, "TestR15OutagesOfOneNodeAreNoPoison",
+	},
+	{
+		"each node that is lost counts", "schema/functions/engine/_strike.sql",
+		`when early or place <> all (f.places) then`, `when early then`,
+		engineTests, "TestR15ThreeNodesArePoison",
+	},
+	{
+		"a quick death counts", "schema/functions/engine/_strike.sql",
+		`when early or place <> all (f.places) then`, `when place <> all (f.places) then`,
+		engineTests, "TestR15QuickDeathsArePoison",
+	},
+	{
+		"an hour of healthy running is forgiving", "schema/functions/engine/_strike.sql",
+		`strikes = case when healthy then 1 when`, `strikes = case when`,
+		engineTests, "TestR15HealthyRunningIsForgiving",
+	},
+	{
+		"work that breaks every node is not handed back for ever", "schema/functions/engine/give_back_many.sql",
+		`broke > weir._fault_limit()`, `false`,
+		engineTests, "TestFaultsThatTheWorkCauses",
+	},
+	{
+		"a task does not wait for one broken node of two", "schema/functions/engine/_why_unclaimed.sql",
+		`elsif able = idle + broken then`, `elsif broken > 0 or able = idle then`,
+		engineTests, "TestFaultsOfANode",
+	},
+	{
+		"a worker that stops may keep its work", "schema/functions/engine/stop_worker.sql",
+		`if stop_worker.keep then`, `if false then`,
+		engineTests, "TestStopKeepsWork",
+	},
+	{
 		"orphans stop where they should", "schema/functions/engine/_expire.sql",
-		`if r.orphan_stops or crashed`, `if crashed`,
+		`if r.orphan_stops or strikes`, `if strikes`,
 		engineTests, "TestOrphanStop",
 	},
 	{"attempts are counted", "schema/functions/engine/_fail.sql", `spent >= q.max_attempts`, `false`, engineTests, "TestAttemptsAreCounted"},

@@ -24,6 +24,60 @@ var serverRows = []Row{
 		agentTests, "TestAnEndThatIsNotTakenKeepsItsLease",
 	},
 	{
+		"a service whose driver is missing is not claimed", "internal/agent/claim.go",
+		`if a.faults[service].rests(now) {`, `if now < 0 {`,
+		agentTests, "TestANodeWithoutItsDriverTakesNothing",
+	},
+	{
+		"what the node broke spends no attempt", "internal/agent/judge.go",
+		`case e.fault != nil:`, `case false:`,
+		agentTests, "TestWorkWithoutADriverIsHandedBack",
+	},
+	{
+		"a full disk is named", "internal/agent/fault.go",
+		`if ok && left < fullMost || fullAt > at.claimed && uptime.Now()-fullAt < fullWithin {`, `if ok && left == 1 && fullAt == 1 {`,
+		agentTests, "TestAFullDiskIsNamed",
+	},
+	{
+		"a driver that answers again is offered", "internal/agent/fault.go",
+		`case f == nil && was != nil && was.until == 0:`, `case false:`,
+		agentTests, "TestADriverThatAnswersAgainIsOffered",
+	},
+	{
+		"a guardian kills what a dead keeper left", "internal/agent/driver/exec/guardian.go",
+		`for _, c := range has {`, `for _, c := range map[string]charge{} {`,
+		agentTests, "TestNothingOutlivesAgentAndKeeper",
+	},
+	{
+		"a cgroup ends what hides from the marks", "internal/agent/driver/exec/cgroup_linux.go",
+		`if group != "" {
+		_ = os.WriteFile`, `if group == "none" {
+		_ = os.WriteFile`,
+		agentTests, "TestNothingOutlivesAgentAndKeeper",
+	},
+	{
+		"a guardian that dies is replaced", "internal/agent/driver/exec/keeper.go",
+		`go k.guardian.watch(cmd)`, `_ = cmd`,
+		agentTests, "TestAGuardianIsReplaced",
+	},
+	{
+		"a clean stop leaves the work running", "internal/agent/attempt.go",
+		`if leashed {
+				at.stop(errDetached)`, `if leashed {
+				at.stop(errLeaving)`,
+		agentTests, "TestACleanStopLeavesTheWork",
+	},
+	{
+		"the leases of work that goes on stay", "internal/agent/agent.go",
+		`if a.left.Load() > 0 {`, `if a.left.Load() < 0 {`,
+		agentTests, "TestACleanStopLeavesTheWork",
+	},
+	{
+		"an agent that waits for its name can be stopped", "internal/agent/agent.go",
+		`for failures := 0; !closed(a.drain); failures++ {`, `for failures := 0; !closed(a.leave); failures++ {`,
+		agentTests, "TestAnAgentThatWaitsForItsNameStops",
+	},
+	{
 		"an end is told on when its lease may be over", "internal/agent/report.go",
 		`now > e.at.safe && (now-e.at.untold >= leasing.Untold*a.config.Lease || closed(a.leave))`, `now > e.at.safe && leasing.Untold > 0`,
 		agentTests, "TestAnEndIsToldAfterAnOutage",

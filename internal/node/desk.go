@@ -88,7 +88,8 @@ func (d *Desk) Register(ctx context.Context, info Info) error {
 	services := slices.AppendSeq([]string{}, maps.Keys(capacity)) // not nil, because it becomes an array
 	slices.Sort(services)
 	return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `select weir.register_node($1, $2, $3, version => nullif($4, ''), drivers => $5)`, d.node, labels, capacity, info.Version, drivers)
+		_, err := tx.Exec(ctx, `select weir.register_node($1, $2, $3, version => nullif($4, ''), drivers => $5, isolation => nullif($6, ''))`,
+			d.node, labels, capacity, info.Version, drivers, info.Isolation)
 		if err != nil {
 			return wrap("register node", err)
 		}
@@ -125,6 +126,13 @@ func (d *Desk) Stop(ctx context.Context) error {
 	_, err := d.pool.Exec(ctx, `select weir.stop_worker($1)`, d.worker)
 	d.hints.say()
 	return wrap("stop", err)
+}
+
+// Detach records that the agent stops and its work goes on: the leases stay until they run
+// out, and the next process of the agent takes them over.
+func (d *Desk) Detach(ctx context.Context) error {
+	_, err := d.pool.Exec(ctx, `select weir.stop_worker($1, keep => true)`, d.worker)
+	return wrap("detach", err)
 }
 
 // leased is what the desk knows of a live lease of its node.

@@ -8,6 +8,8 @@ type Info struct {
 	// the services.
 	Capacity map[string]int
 	Drivers  []string
+	// Isolation is how the agent holds the processes of an attempt together.
+	Isolation string
 	// Version is the version of the agent.
 	Version string
 	// Holder distinguishes this agent from another one of the same name. Empty means that

@@ -46,6 +46,10 @@ type Outcome struct {
 	// Harmless is set if the work could not be started, which says nothing about the
 	// device.
 	Harmless bool
+	// Fault is what is broken on the node, if the work is Returned for that: [NoDriver] or
+	// another of those constants. Begun is set if the work had begun then.
+	Fault string
+	Begun bool
 	// Quiet is set if the end opens no work for others, so no worker is notified. With a
 	// thousand PCs, all of them would be notified for each device.
 	Quiet bool

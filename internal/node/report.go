@@ -87,7 +87,7 @@ func (d *Desk) Record(ctx context.Context, notes []Note) ([]Refusal, error) {
 // Repeated, has ended.
 func (d *Desk) End(ctx context.Context, outcomes []Outcome) ([]Refusal, error) {
 	var done, failed, broken []Outcome
-	returned := map[string][]Lease{}
+	returned := map[giving][]Lease{}
 	if slices.ContainsFunc(outcomes, func(o Outcome) bool { return !o.Quiet }) {
 		// An end may open work for other workers, in this process and elsewhere.
 		defer d.hints.say()
@@ -102,7 +102,8 @@ func (d *Desk) End(ctx context.Context, outcomes []Outcome) ([]Refusal, error) {
 		case Done:
 			done = append(done, o)
 		case Returned:
-			returned[o.Error] = append(returned[o.Error], o.Lease)
+			g := giving{o.Error, o.Fault, o.Begun}
+			returned[g] = append(returned[g], o.Lease)
 		case Canceled:
 			if err := add(d.cancel(ctx, o)); err != nil {
 				return refused, err
@@ -124,13 +125,20 @@ func (d *Desk) End(ctx context.Context, outcomes []Outcome) ([]Refusal, error) {
 	if err := add(d.failDevices(ctx, broken)); err != nil {
 		return refused, err
 	}
-	for note, leases := range returned {
-		sql := ours + `select x.task, x.attempt, x.refusal from a, weir.give_back_many(a.tasks, a.attempts, a.tokens, note => nullif($5, ''), hint => false) x`
-		if err := add(d.ask(ctx, "hand back", leases, sql, note)); err != nil {
+	for why, leases := range returned {
+		sql := ours + `select x.task, x.attempt, x.refusal from a, weir.give_back_many(a.tasks, a.attempts, a.tokens, note => nullif($5, ''), hint => false,
+			fault => nullif($6, ''), begun => $7) x`
+		if err := add(d.ask(ctx, "hand back", leases, sql, why.note, why.fault, why.begun)); err != nil {
 			return refused, err
 		}
 	}
 	return refused, nil
+}
+
+// giving is why leases are handed back.
+type giving struct {
+	note, fault string
+	begun       bool
 }
 
 // finish marks tasks as done, each under its node's name.

@@ -39,6 +39,8 @@ func Suite(t *testing.T, make New) {
 		{"artifacts", artifacts},
 		{"logs", logs},
 		{"stop hands back", stops},
+		{"detach keeps the leases", detaches},
+		{"faults are reported", reportsFaults},
 		{"devices are reported", reportsDevices},
 		{"a claim gives work on devices", claimsDevices},
 		{"what fails on a device", failsDevices},
@@ -408,5 +410,41 @@ func stops(r *rig) {
 	}
 	if _, err := r.mine.Heartbeat(r.Context()); err != nil {
 		r.Errorf("an agent that comes back: %v", err)
+	}
+}
+
+func detaches(r *rig) {
+	a := r.one(map[string]any{"max_attempts": 1})
+	r.ok(r.mine.Detach(r.Context()))
+	if got := r.state(a.Task); got != "running" {
+		r.Errorf("it is %s", got)
+	}
+	refused, err := r.mine.Renew(r.Context(), []node.Lease{a.Holds()}, time.Minute)
+	r.ok(err)
+	if len(refused) != 0 {
+		r.Errorf("an agent that comes back: %v", refused)
+	}
+}
+
+func reportsFaults(r *rig) {
+	r.ok(r.mine.Faults(r.Context(), []node.Fault{
+		{Service: "svc", Fault: node.DiskFull, Message: "0 bytes are left", RetryIn: time.Minute},
+		{Service: "other", Fault: node.NoDriver, Message: "no socket"},
+	}))
+	const has = `select coalesce(string_agg(concat_ws(' ', service, fault, message, retry_at > now() + interval '30 s'), ', ' order by service), '') from weir.node_faults`
+	if got := r.text(has); got != "other no_driver no socket, svc disk_full 0 bytes are left t" {
+		r.Errorf("reported as %s", got)
+	}
+	r.ok(r.mine.Faults(r.Context(), nil))
+	if got := r.text(has); got != "" {
+		r.Errorf("still %s", got)
+	}
+	a := r.one(map[string]any{"max_attempts": 1})
+	out := node.Outcome{Lease: a.Holds(), Verdict: node.Returned, Error: "disk full", Fault: node.DiskFull, Begun: true}
+	if _, err := r.mine.End(r.Context(), []node.Outcome{out}); err != nil || r.state(a.Task) != "available" {
+		r.Errorf("a broken node spends an attempt: %v", err)
+	}
+	if got := r.text(`select concat_ws(' ', data ->> 'reason', data ->> 'fault', message) from weir.events where type = 'returned'`); got != "node disk_full disk full" {
+		r.Errorf("the timeline says %q", got)
 	}
 }

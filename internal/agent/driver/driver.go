@@ -48,6 +48,11 @@ type Leashed interface {
 	Leash(until time.Time) error
 }
 
+// Isolator is a driver that says how it holds the processes of an attempt together.
+type Isolator interface {
+	Isolation() string
+}
+
 // ErrLate is returned by Start if the leash ends before the work starts, because an agent
 // that was suspended in between must not start a task that another worker may have.
 var ErrLate = errors.New("its lease ran out before it began")
@@ -103,6 +108,9 @@ type Exit struct {
 	Leashed bool
 	// Infra is set if the infrastructure failed, and not the work itself.
 	Infra bool
+	// Fault is what broke on the node while the work ran, if that is why it ended so:
+	// [node.EngineAway] or another of those constants.
+	Fault string
 	// Result is what the work returned besides its output, as the http driver gets it. A
 	// ::result line takes precedence.
 	Result json.RawMessage

@@ -100,6 +100,11 @@ func (t *Transport) Heartbeat(ctx context.Context) (node.Orders, error) {
 	return orders.Node(), err
 }
 
+// Faults tells the server everything that is broken on this machine.
+func (t *Transport) Faults(ctx context.Context, faults []node.Fault) error {
+	return t.post(ctx, "faults", wire.FaultsOf(faults), nil, 0)
+}
+
 // Devices reports which devices are attached to this machine, and returns which attempts
 // have lost theirs.
 func (t *Transport) Devices(ctx context.Context, report node.DeviceReport) (node.DeviceOrders, error) {
@@ -172,6 +177,9 @@ func (t *Transport) Inputs(ctx context.Context, lease node.Lease) ([]node.InputO
 
 // Stop tells the server that this machine takes no more work.
 func (t *Transport) Stop(ctx context.Context) error { return t.post(ctx, "stop", nil, nil, 0) }
+
+// Detach tells the server that this agent ends and its work goes on.
+func (t *Transport) Detach(ctx context.Context) error { return t.post(ctx, "detach", nil, nil, 0) }
 
 // kindOf returns the kind of an error, which is Failed also if the error has none.
 func kindOf(err error) problem.Kind {

@@ -2,11 +2,13 @@ package machinecmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -69,6 +71,7 @@ and leaves.`,
 	flags.BoolVar(&f.config.Plain, "plain", false, "let the credential go unencrypted over a network that you trust")
 	flags.StringVar(&f.config.Dir, "dir", "", "the agent's `folder`; default: one in the data folder")
 	flags.StringArrayVar(&f.config.SleepCommand, "sleep-command", nil, "`argument` of the command that sends this machine to sleep when the server says so; repeat it for each argument, there is no shell")
+	flags.BoolVar(&f.config.FinishOnTerm, "finish-on-term", false, "let SIGTERM finish what runs, instead of leaving it running for the next start")
 	flags.StringVar(&f.config.RunAs, "run-as", "", "`user` that commands run as")
 	flags.StringVar(&f.config.Docker.Host, "docker-host", "", "`address` of the Docker engine; default: DOCKER_HOST, or the usual socket")
 	flags.StringArrayVar(&f.config.Docker.Images, "docker-image", nil, "`pattern` of images that may run: * is anything but a slash, ** is anything; may be repeated; default: every image")
@@ -153,11 +156,28 @@ func runAgent(e *command.Env, cmd *cobra.Command, config app.AgentConfig) error 
 	for _, name := range slices.Sorted(maps.Keys(agent.Missing)) {
 		fmt.Fprintf(o.Out, "  without %s: %s\n", name, command.Clean(agent.Missing[name]))
 	}
-	fmt.Fprintln(o.Out, "Ctrl-C lets it finish what runs, twice hands that back.")
-	defer context.AfterFunc(ctx, func() { fmt.Fprintln(o.Err, "Finishing what runs. Ctrl-C hands it back.") })()
+	if agent.Isolation != "" {
+		fmt.Fprintf(o.Out, "  isolation: %s\n", command.Clean(agent.Isolation))
+	}
+	fmt.Fprintln(o.Out, "Ctrl-C lets it finish what runs, twice hands that back. SIGTERM leaves it running for the next start.")
+	leave := func() bool {
+		s := new(command.Signaled)
+		return errors.As(context.Cause(ctx), &s) && s.Signal == syscall.SIGTERM && !config.FinishOnTerm
+	}
+	defer context.AfterFunc(ctx, func() {
+		if leave() {
+			fmt.Fprintln(o.Err, "Leaving what runs to the next start.")
+			return
+		}
+		fmt.Fprintln(o.Err, "Finishing what runs. Ctrl-C hands it back.")
+	})()
 	defer context.AfterFunc(e.Force, func() { fmt.Fprintln(o.Err, "Handing back what runs.") })()
-	if err := agent.Run(ctx, e.Force); err != nil {
+	if err := agent.Run(ctx, e.Force, leave); err != nil {
 		return err
+	}
+	if n := agent.Left(); n > 0 {
+		fmt.Fprintf(o.Out, "The agent has left, and %d tasks run on: they end when their leases do, unless it starts again before.\n", n)
+		return nil
 	}
 	fmt.Fprintln(o.Out, "The agent has left.")
 	return nil

@@ -109,7 +109,7 @@ func nodeShow(e *command.Env) *cobra.Command {
 }
 
 func printNode(o *command.Output, n nodePage) error {
-	if err := o.Details([]command.Field{
+	fields := []command.Field{
 		{"Node", n.Name},
 		{"State", n.State},
 		{"Until", o.Both(n.ModeUntil)},
@@ -118,12 +118,21 @@ func printNode(o *command.Output, n nodePage) error {
 		{"Capacity", command.Labels(n.Capacity)},
 		{"Labels", command.Labels(n.Labels)},
 		{"Drivers", strings.Join(n.Drivers, ", ")},
+		{"Isolation", n.Isolation},
 		{"Version", n.Version},
 		{"Wake", wakeText(o, n.Node)},
 		{"Sleeps after", command.Interval(n.SleepAfter)},
 		{"Seen", o.Both(n.SeenAt)},
 		{"Registered", o.Both(n.RegisteredAt)},
-	}); err != nil {
+	}
+	for _, f := range n.Faults {
+		text := fmt.Sprintf("%s: %s: %s, since %s", f.Service, strings.ReplaceAll(f.Fault, "_", " "), f.Message, o.Both(f.Since))
+		if !f.RetryAt.IsZero() {
+			text += ", next try " + o.Both(f.RetryAt)
+		}
+		fields = append(fields, command.Field{"Broken", text})
+	}
+	if err := o.Details(fields); err != nil {
 		return err
 	}
 	return workerListing.Below(o, "", n.List)

@@ -70,6 +70,7 @@ var illnesses = map[string]struct {
 	"the timeline belongs to this cluster":                           {sql: `update weir.events set xid = 900000000000000000 where type = 'done'`},
 	"a live task holds its unique key":                               {sql: `update weir.tasks set unique_key = 'x' where id = (select task from weir.pending limit 1)`},
 	"every task can be moved":                                        {sql: `insert into weir.set_aside select task, 'open', 'broken', clock_timestamp(), 1, clock_timestamp() from weir.pending limit 1`},
+	"no task loses worker after worker":                              {sql: `insert into weir.forgiven (task, crashes) select task, 5 from weir.pending limit 1`},
 	"every lane and pool can be opened":                              {sql: `insert into weir.left_keys values (true, 'l', clock_timestamp(), true, 'broken')`},
 	"the end of a task is told on in time":                           {sql: `insert into weir.unsettled select id, id, clock_timestamp() - interval '1 h' from weir.tasks limit 1`},
 	"transactions are READ COMMITTED unless somebody says otherwise": {sql: `do $$ begin execute format('alter database %I set default_transaction_isolation = ''serializable''', current_database()); end $$`},

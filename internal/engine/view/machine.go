@@ -23,6 +23,10 @@ type Node struct {
 	// Version and Drivers are those of its agent.
 	Version string   `json:"version,omitempty"`
 	Drivers []string `json:"drivers,omitempty"`
+	// Isolation is how its agent holds the processes of an attempt together.
+	Isolation string `json:"isolation,omitempty"`
+	// Faults are the services that it does not claim because something is broken.
+	Faults []NodeFault `json:"faults,omitempty"`
 	// WakeMethod is how it is woken, if it is; WakeState is unknown, awake, waking
 	// or asleep, since WakeAt.
 	WakeMethod string    `json:"wake_method,omitempty"`
@@ -32,13 +36,24 @@ type Node struct {
 	SleepAfter string    `json:"sleep_after,omitempty"`
 }
 
+// NodeFault is why a node does not claim a service.
+type NodeFault struct {
+	Service string `json:"service"`
+	// Fault is no_driver, engine_away, disk_full, folder_gone or no_memory.
+	Fault   string    `json:"fault"`
+	Message string    `json:"message"`
+	Since   time.Time `json:"since"`
+	// RetryAt is when it claims the service again; zero: when what is broken answers.
+	RetryAt time.Time `json:"retry_at,omitzero"`
+}
+
 const nodeColumns = `n.name, n.state, n.labels, n.capacity, n.running, n.workers, n.note, n.mode_until, n.seen_at, n.registered_at, n.mode_at,
-	n.version, n.drivers, n.wake_method, n.wake_state, n.wake_at, n.wake_note, n.sleep_after::text`
+	n.version, n.drivers, n.wake_method, n.wake_state, n.wake_at, n.wake_note, n.sleep_after::text, n.isolation, n.faults`
 
 func nodeInto(n *Node) []any {
 	return []any{
 		&n.Name, &n.State, &n.Labels, &n.Capacity, &n.Running, &n.Workers, (*maybe)(&n.Note), (*moment)(&n.ModeUntil), (*moment)(&n.SeenAt), (*moment)(&n.RegisteredAt), (*moment)(&n.ModeAt),
-		(*maybe)(&n.Version), &n.Drivers, (*maybe)(&n.WakeMethod), &n.WakeState, (*moment)(&n.WakeAt), (*maybe)(&n.WakeNote), (*maybe)(&n.SleepAfter),
+		(*maybe)(&n.Version), &n.Drivers, (*maybe)(&n.WakeMethod), &n.WakeState, (*moment)(&n.WakeAt), (*maybe)(&n.WakeNote), (*maybe)(&n.SleepAfter), (*maybe)(&n.Isolation), &n.Faults,
 	}
 }
 

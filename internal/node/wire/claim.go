@@ -10,19 +10,22 @@ import (
 
 // Info is what a machine reports about itself. Its name is in its credential.
 type Info struct {
-	Labels   map[string]string `json:"labels,omitempty"`
-	Capacity map[string]int    `json:"capacity,omitempty" doc:"Slots per service."`
-	Drivers  []string          `json:"drivers,omitempty" maxItems:"100"`
-	Version  string            `json:"version,omitempty" maxLength:"100"`
-	Holder   string            `json:"holder,omitempty" maxLength:"100" doc:"Tells this agent from another of the same name: the same after a restart."`
+	Labels    map[string]string `json:"labels,omitempty"`
+	Capacity  map[string]int    `json:"capacity,omitempty" doc:"Slots per service."`
+	Drivers   []string          `json:"drivers,omitempty" maxItems:"100"`
+	Isolation string            `json:"isolation,omitempty" maxLength:"200" doc:"How the agent holds the processes of an attempt together."`
+	Version   string            `json:"version,omitempty" maxLength:"100"`
+	Holder    string            `json:"holder,omitempty" maxLength:"100" doc:"Tells this agent from another of the same name: the same after a restart."`
 }
 
 // InfoOf converts the info for sending.
-func InfoOf(i node.Info) Info { return Info{i.Labels, i.Capacity, i.Drivers, i.Version, i.Holder} }
+func InfoOf(i node.Info) Info {
+	return Info{i.Labels, i.Capacity, i.Drivers, i.Isolation, i.Version, i.Holder}
+}
 
 // Node converts the info for the server.
 func (i Info) Node(name string) node.Info {
-	return node.Info{Name: name, Labels: i.Labels, Capacity: i.Capacity, Drivers: i.Drivers, Version: i.Version, Holder: i.Holder}
+	return node.Info{Name: name, Labels: i.Labels, Capacity: i.Capacity, Drivers: i.Drivers, Isolation: i.Isolation, Version: i.Version, Holder: i.Holder}
 }
 
 // Orders are the answer to each heartbeat.

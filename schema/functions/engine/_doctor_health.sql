@@ -31,6 +31,11 @@ begin
         when 'due' then 'it is due and cannot go on' when 'open' then 'its gates are open and it cannot go on'
         else 'it has ended and those that need it cannot be told' end, s.error, s.tries, s.since, s.next_at)
         from weir.set_aside s), 'health');
+  return query select * from weir._doctor('no task loses worker after worker', array(
+    select format('task %s lost %s workers and is given to the next one, because only %s of these losses say something '
+      'about the task: look at the machines, or cancel it', f.task, f.crashes, f.strikes)
+    from weir.forgiven f where f.crashes > 4 and not exists (select from weir.finished x where x.task = f.task)
+    order by f.crashes desc), 'health');
   return query select * from weir._doctor('every lane and pool can be opened', array(
     select format('%s %s: %s', case when l.lane then 'lane' else 'pool' end, l.key, l.error) from weir.left_keys l
     where l.error is not null

@@ -1,6 +1,7 @@
 -- Ends leases that ran out, in batches, by anybody, on the database clock. The row itself says which attempt is meant.
--- A dead worker's task goes back to available without spending an attempt, but the third crash ends it (R15), and so
--- does the first one of a task that must not run again by itself. An attempt over its deadline is a failed attempt.
+-- A dead worker's task goes back to available without spending an attempt, but the third loss that is evidence against
+-- the task ends it (weir._strike, R15), and so does the first loss of a task that must not run again by itself. An
+-- attempt over its deadline is a failed attempt.
 -- The caller goes on with weir._after_end for what ended and was freed. just: this task alone. A task that is set aside
 -- is left alone, and so is one whose job somebody else holds: the next pass takes it.
 create or replace function weir._expire(n int, t timestamptz, just uuid default null, out total int, out ended uuid[],
@@ -13,7 +14,7 @@ as $$
 #variable_conflict use_column
 declare
   r weir.running;
-  crashed int;
+  strikes int;
   who text;
 begin
   total := 0; ended := '{}'; lanes := '{}'; pools := '{}';
@@ -37,14 +38,13 @@ begin
       end if;
       continue;
     end if;
-    insert into weir.forgiven as f (task, crashes) values (r.task, 1)
-    on conflict (task) do update set crashes = f.crashes + 1 returning f.crashes into crashed;
+    strikes := weir._strike(r);
     select w.name into who from weir.workers w where w.id = r.worker;
-    if r.orphan_stops or crashed >= 3 then
+    if r.orphan_stops or strikes >= 3 then
       perform weir._left_pool(r.pool);
       perform weir._close(array[weir._finished_lease(r, 'failed',
         case when r.orphan_stops then format('worker %s was lost while it ran this; it is not run again by itself', who)
-        else format('poison: %s workers were lost while they ran this, the last one %s', crashed, who) end, t)],
+        else format('poison: %s workers were lost while they ran this, the last one %s', strikes, who) end, t)],
         reason => 'lost');
       ended := ended || r.task;
       lanes := lanes || array_remove(array[r.lane], null);

@@ -1,8 +1,8 @@
 -- Puts a task whose running row was just removed straight back to available: it keeps its lane and its place in the
 -- pool. Where the pool has a rate, another start would be one more than was counted, so the task waits at the pool for
--- its turn, and keeps its lane there. counts as in weir._requeue.
+-- its turn, and keeps its lane there. counts as in weir._requeue. fault: what is broken on the node, if that is why.
 create or replace function weir._give_up_lease(r weir.running, event text, message text, t timestamptz,
-  counts boolean default true)
+  counts boolean default true, fault text default null)
 returns void
 language plpgsql
 set search_path = weir, pg_temp
@@ -28,8 +28,10 @@ begin
     from weir.tasks q where q.id = r.task;
   end if;
   insert into weir.events (at, type, worker, attempt, job, task, level, message, data)
-  values (t, event, r.worker, r.attempt, r.job, r.task, case event when 'expired' then 'warn' end, message,
-    jsonb_build_object('claimed_at', r.claimed_at, 'opened_at', r.opened_at));
+  values (t, event, r.worker, r.attempt, r.job, r.task,
+    case when event = 'expired' or fault is not null then 'warn' end, message,
+    jsonb_build_object('claimed_at', r.claimed_at, 'opened_at', r.opened_at)
+      || case when fault is null then '{}' else jsonb_build_object('reason', 'node', 'fault', fault) end);
   if waits then
     insert into weir.events (at, type, attempt, job, task, message)
     values (t, 'held', r.attempt, r.job, r.task, format('pool %s counts starts: it waits for its turn', r.pool));

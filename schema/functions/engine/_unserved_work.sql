@@ -43,6 +43,7 @@ as $$
       and w.labels <@ (x.labels || coalesce(n.labels || jsonb_build_object('node', n.name), '{}'))
       and (n.id is null
         or weir._awake(n, t) and (n.mode = 'active' or n.mode_until <= t)
-          and coalesce((n.capacity ->> w.service)::int, 1) > 0))
+          and coalesce((n.capacity ->> w.service)::int, 1) > 0
+          and not exists (select from weir.node_faults f where f.node = n.id and f.service = w.service)))
 $$;
 comment on function weir._unserved_work is 'Work that is due soon and that nobody who is awake can do.';

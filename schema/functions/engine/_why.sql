@@ -60,5 +60,9 @@ begin
     from weir.running r join weir.workers w on w.id = r.worker where r.task = q.id;
     return query select * from weir._why_of('task', (select j.kind from weir.jobs j where j.id = q.job), q.id, t);
   end if;
+  -- What happened to earlier attempts that counts against the next one.
+  return query select 'lost', true, jsonb_build_object('code', 'lost_before', 'n', f.crashes, 'counted', f.strikes,
+    'most', 3), null::uuid, null::timestamptz
+  from weir.forgiven f where f.task = q.id and f.crashes > 0;
 end $$;
 comment on function weir._why is 'Why a task waits, with reasons for programs.';

@@ -1,5 +1,5 @@
 -- Why an available task has not been taken: the floor of its class hides it, nobody serves it, the node that does
--- sleeps, nobody who does may claim, or others come first.
+-- sleeps, no node that does may claim or is able to (weir.node_faults), or others come first.
 create or replace function weir._why_unclaimed(q weir.tasks, c weir.classes, t timestamptz)
 returns table (gate text, open boolean, reason jsonb, blocker uuid, since timestamptz)
 language plpgsql stable
@@ -16,6 +16,7 @@ declare
   hidden bigint;
   able int;
   idle int;
+  broken int;
   ahead int;
   blocked record;
 begin
@@ -27,8 +28,10 @@ begin
     return;
   end if;
   select count(*), count(*) filter (
-    where coalesce(n.mode, 'active') <> 'active' and coalesce(n.mode_until, 'infinity') > t) into able, idle
+    where coalesce(n.mode, 'active') <> 'active' and coalesce(n.mode_until, 'infinity') > t), count(*) filter (
+    where (n.mode = 'active' or n.mode_until <= t) and f.node is not null) into able, idle, broken
   from weir.workers w left join weir.nodes n on n.id = w.node
+  left join weir.node_faults f on f.node = n.id and f.service = c.service
   where c.service = any (w.services)
     and c.labels <@ (w.labels || coalesce(n.labels || jsonb_build_object('node', n.name), '{}'))
     and w.stopped_at is null and w.seen_at > t - interval '30 s'
@@ -41,16 +44,21 @@ begin
       return query select 'worker', false, what || jsonb_build_object('code', 'no_worker', 'node', blocked.reason),
         null::uuid, opened;
     end if;
-  elsif able = idle then
-    select jsonb_agg(jsonb_build_object('code', 'node_mode', 'name', x.name, 'mode', x.mode, 'note', x.note,
-      'until', weir._instant(x.mode_until))
-      order by x.mode_at) as nodes, max(x.mode_at) as since
+  elsif able = idle + broken then
+    select jsonb_agg(case when x.mode <> 'active' and coalesce(x.mode_until, 'infinity') > t then
+        jsonb_build_object('code', 'node_mode', 'name', x.name, 'mode', x.mode, 'note', x.note,
+          'until', weir._instant(x.mode_until))
+      else jsonb_build_object('code', 'node_fault', 'name', x.name, 'fault', x.fault, 'message', x.message,
+        'retry', weir._instant(x.retry_at)) end
+      order by x.mode_at, x.name) as nodes, max(greatest(x.mode_at, x.since)) as since
     into blocked from (
-      select distinct n.name, n.mode, n.note, n.mode_until, n.mode_at
+      select distinct n.name, n.mode, n.note, n.mode_until, n.mode_at, f.fault, f.message, f.retry_at, f.since
       from weir.workers w join weir.nodes n on n.id = w.node
+      left join weir.node_faults f on f.node = n.id and f.service = c.service
       where c.service = any (w.services) and c.labels <@ (w.labels || n.labels || jsonb_build_object('node', n.name))
         and w.stopped_at is null and w.seen_at > t - interval '30 s') x;
-    return query select 'worker', false, what || jsonb_build_object('code', 'node_drained', 'nodes', blocked.nodes),
+    return query select 'worker', false, what || jsonb_build_object('code',
+      case when broken > 0 then 'node_broken' else 'node_drained' end, 'nodes', blocked.nodes),
       null::uuid, blocked.since;
   else
     select count(*) into ahead from (
@@ -61,7 +69,7 @@ begin
             and c.labels || o.labels @> c.labels and w.stopped_at is null and w.seen_at > t - interval '30 s')
         and (o.priority > c.priority or o.priority = c.priority
           and (a.order_seq, a.position) < (q.order_seq, q.position)) limit 1000) x;
-    return query select 'worker', true, what || jsonb_build_object('code', 'queued', 'n', able - idle,
+    return query select 'worker', true, what || jsonb_build_object('code', 'queued', 'n', able - idle - broken,
       'ahead', case when ahead = 1000 then '{"code": "over", "n": 1000}'::jsonb else to_jsonb(ahead) end), null::uuid,
         opened;
   end if;

@@ -1,10 +1,12 @@
 -- A machine says that it is there, what it is (labels), how much it can do at once (capacity: slots per service), and
--- by which means (version and drivers of its agent; null: it did not say, and what is known stays). A node that joined
+-- by which means (version and drivers of its agent, and how it holds the processes of an attempt together, isolation;
+-- null: it did not say, and what is known stays). A node that joined
 -- with a token that names labels or services is what that says: it has those labels, and of those services no more.
 -- What it wanted besides is in the event, as withheld. A node belongs to the role that registered it first: no other
 -- but the owner of the schema speaks for it.
 create or replace function weir.register_node(name text, labels jsonb default '{}', capacity jsonb default '{}',
-  version text default null, drivers text[] default null, at timestamptz default null) returns int
+  version text default null, drivers text[] default null, isolation text default null,
+  at timestamptz default null) returns int
 language plpgsql security definer
 set search_path = weir, pg_temp
 as $$
@@ -22,7 +24,8 @@ begin
   register_node.labels := coalesce(register_node.labels, '{}');
   register_node.capacity := coalesce(register_node.capacity, '{}');
   perform weir._check_node(register_node.labels, register_node.capacity);
-  perform weir._check(weir._bad_text('version', register_node.version));
+  perform weir._check(weir._bad_text('version', register_node.version),
+    weir._bad_text('isolation', register_node.isolation));
   if cardinality(register_node.drivers) > 100 or array_position(register_node.drivers, null) is not null then
     perform weir._invalid('drivers', 'at most 100 names of drivers');
   end if;
@@ -51,12 +54,13 @@ begin
       (select jsonb_object_agg(s.key, s.value) from jsonb_each(register_node.capacity) s
         where has.capacity ->> s.key is distinct from s.value #>> '{}')));
   select * into was from weir.nodes n where n.name = register_node.name;
-  insert into weir.nodes as n (name, labels, capacity, version, drivers, registered_at, seen_at, registered_by)
-  values (register_node.name, has.labels, has.capacity, register_node.version, register_node.drivers, t, t,
-    coalesce(weir._caller(), session_user))
+  insert into weir.nodes as n (name, labels, capacity, version, drivers, isolation, registered_at, seen_at,
+    registered_by)
+  values (register_node.name, has.labels, has.capacity, register_node.version, register_node.drivers,
+    register_node.isolation, t, t, coalesce(weir._caller(), session_user))
   on conflict (name) do update set labels = excluded.labels, capacity = excluded.capacity, seen_at = t,
     registered_by = coalesce(n.registered_by, excluded.registered_by), version = coalesce(excluded.version, n.version),
-    drivers = coalesce(excluded.drivers, n.drivers)
+    drivers = coalesce(excluded.drivers, n.drivers), isolation = coalesce(excluded.isolation, n.isolation)
   returning n.id into has.id;
   if was.id is null or (was.labels, was.capacity) is distinct from (has.labels, has.capacity) or withheld <> '{}'
     or coalesce(register_node.version, was.version) is distinct from was.version

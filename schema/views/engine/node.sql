@@ -15,6 +15,8 @@ select n.name,
         + case when n.wake_tries = 0 then interval '60 s' else '0' end
         else true end then 'awake'
     when n.wake_state = 'awake' then 'unknown' else n.wake_state end as wake_state,
-  n.wake_at, n.wake_note, n.sleep_after, n.version, n.drivers
+  n.wake_at, n.wake_note, n.sleep_after, n.version, n.drivers, n.isolation,
+  (select jsonb_agg(jsonb_build_object('service', f.service, 'fault', f.fault, 'message', f.message, 'since', f.since,
+    'retry_at', f.retry_at) order by f.service) from weir.node_faults f where f.node = n.id) as faults
 from weir.nodes n;
 comment on view weir.node is 'Nodes and what they run.';

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -101,6 +103,7 @@ func (d *Driver) compose(ctx context.Context, t target, limit time.Duration, arg
 		p.Kind, p.Field, p.Next = problem.NotFound, "compose.service", "name a service of "+t.File
 	case strings.Contains(low, "couldn't connect to docker") || strings.Contains(low, "cannot connect to the docker"):
 		p.Kind, p.Next = problem.Unreachable, "start the engine, and let the agent's user use its socket"
+		return text, &driver.Broken{Fault: node.EngineAway, Err: p}
 	}
 	return text, p
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
 
+	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -24,6 +27,8 @@ func (d *Driver) fault(op string, err error) error {
 		return d.away(op, err, "Docker does not answer at %s", "look at the engine: does docker ps work on this machine?")
 	case client.IsErrConnectionFailed(err):
 		return d.away(op, err, "Docker cannot be reached at %s", "start the engine, and let the agent's user use its socket")
+	case strings.Contains(err.Error(), "no space left on device"):
+		return &driver.Broken{Fault: node.DiskFull, Err: &problem.Problem{Kind: problem.Failed, What: op + ": " + err.Error(), Next: "free space on the engine's disk", Err: err}}
 	case cerrdefs.IsNotFound(err):
 		return &problem.Problem{Kind: problem.NotFound, What: op + ": " + err.Error(), Err: err}
 	case cerrdefs.IsInvalidArgument(err):
@@ -33,5 +38,7 @@ func (d *Driver) fault(op string, err error) error {
 }
 
 func (d *Driver) away(op string, err error, what, next string) error {
-	return &problem.Problem{Kind: problem.Unreachable, What: op + ": " + fmt.Sprintf(what, d.cli.DaemonHost()), Next: next, Err: err}
+	return &driver.Broken{Fault: node.EngineAway, Err: &problem.Problem{
+		Kind: problem.Unreachable, What: op + ": " + fmt.Sprintf(what, d.cli.DaemonHost()), Next: next, Err: err,
+	}}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/uptime"
 )
@@ -153,11 +154,11 @@ func (r *running) await(ctx context.Context) (driver.Exit, error) {
 		case away.IsZero():
 			away, left = time.Now(), true
 		case time.Since(away) > d.cfg.Patience:
-			return driver.Exit{}, &problem.Problem{
+			return driver.Exit{}, &driver.Broken{Fault: node.EngineAway, Err: &problem.Problem{
 				Kind: problem.Unreachable, Err: err,
 				What: fmt.Sprintf("Docker has not answered for %v: nobody knows how container %s ended", d.cfg.Patience, r.name),
 				Next: "look at the engine on this machine; the container is removed when it answers again",
-			}
+			}}
 		}
 		loop.Wait(ctx, min(time.Second, d.cfg.Patience/4), nil)
 	}
@@ -199,7 +200,7 @@ func (r *running) verdict(state *container.State, engineLeft bool) driver.Exit {
 	case state.Error != "":
 		exit.Reason = state.Error
 	case engineLeft && exit.Signal != "":
-		exit.Reason = "Docker was stopped or restarted"
+		exit.Reason, exit.Fault = "Docker was stopped or restarted", node.EngineAway
 	}
 	return exit
 }

@@ -89,5 +89,6 @@ func (f *found) Kill(ctx context.Context) error {
 	if r.alive() {
 		killGroup(f.PID)
 	}
+	killCgroup(f.Group)
 	return killMarked(ctx, f.mark())
 }

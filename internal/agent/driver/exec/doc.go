@@ -14,6 +14,12 @@
 // processes that left the group, which it finds by the attempt that their environment
 // names.
 //
+// Everything that an attempt starts is held together by a cgroup of version 2 where the
+// keeper can make one, and else by that mark alone. A guardian, a third process, holds a
+// pipe to the keeper and knows the attempts: when the keeper is killed, the guardian kills
+// all their processes, because the kernel ends only the first one with the keeper. The
+// keeper replaces a guardian that dies.
+//
 // A program that uses this package calls [KeeperMain] first in main (or TestMain).
 //
 // The environment of the work contains what the work is given and PATH, HOME, LANG and

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/uptime"
 )
 
@@ -55,6 +56,17 @@ func (d *Driver) Check(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.ready(ctx)
+}
+
+// Isolation says how the processes of an attempt are held together, once Check has
+// succeeded.
+func (d *Driver) Isolation() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.link == nil {
+		return ""
+	}
+	return d.link.isolation
 }
 
 // ready makes sure that there is a keeper. The caller holds the mutex.
@@ -142,7 +154,7 @@ func (d *Driver) Start(ctx context.Context, w driver.Work, out driver.Output) (d
 	}
 	if !w.Leash.IsZero() {
 		if err := writeLeash(w.State, uptime.Now()+time.Until(w.Leash)); err != nil {
-			return nil, fmt.Errorf("set the leash: %w", err)
+			return nil, missing(w, fmt.Errorf("set the leash: %w", err))
 		}
 	}
 	began, fate, err := d.link.start(ctx, s)
@@ -150,12 +162,23 @@ func (d *Driver) Start(ctx context.Context, w driver.Work, out driver.Output) (d
 		return nil, fmt.Errorf("%w: %w", driver.ErrLate, err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, missing(w, err)
 	}
 	r := &running{driver: d, name: name, folder: w.State, mark: w.Mark(), pid: began.PID, born: began.Born, fate: fate, out: out, over: make(chan struct{})}
 	d.runs[name] = r
 	r.begin()
 	return r, nil
+}
+
+// missing says that the folder of the attempt is gone, if that is why work did not start:
+// the kernel's answer is the same as for a program that does not exist.
+func missing(w driver.Work, err error) error {
+	for _, dir := range []string{w.Dir, w.State} {
+		if _, gone := os.Stat(dir); errors.Is(gone, fs.ErrNotExist) {
+			return &driver.Broken{Fault: node.FolderGone, Err: fmt.Errorf("the folder of the attempt is gone: %w", err)}
+		}
+	}
+	return err
 }
 
 func runName(task string, attempt int) string { return task + "." + strconv.Itoa(attempt) }

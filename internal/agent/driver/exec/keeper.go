@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/uptime"
 )
 
@@ -35,6 +37,9 @@ const (
 // KeeperMain is the keeper's main function. It returns at once unless this process was
 // started as a keeper; then it does not return.
 func KeeperMain() {
+	if len(os.Args) > 0 && os.Args[0] == guardianName {
+		guardianMain()
+	}
 	if len(os.Args) == 0 || os.Args[0] != keeperName {
 		return
 	}
@@ -46,8 +51,13 @@ func KeeperMain() {
 	// ignored in the work.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	_ = adoptOrphans() // without it, processes that leave their group are found only by their fence
-	k := &keeper{out: os.Stdout, leaders: map[int]*ward{}, stir: make(chan struct{}, 1)}
-	k.say(answer{})
+	k := &keeper{out: os.Stdout, leaders: map[int]*ward{}, stir: make(chan struct{}, 1), cgroups: openCgroups(), guardian: &guardian{has: map[string]charge{}}}
+	cmd, err := k.guardian.start()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "weir-keeper: start the guardian:", err) // it is tried again
+	}
+	go k.guardian.watch(cmd)
+	k.say(answer{Isolation: k.cgroups.isolation()})
 	go k.watch()
 	k.serve(os.Stdin)
 	// The agent is gone. Its work continues, on the leash.
@@ -62,6 +72,9 @@ type keeper struct {
 	group sync.WaitGroup
 	stir  chan struct{}
 
+	cgroups  *cgroups
+	guardian *guardian
+
 	mu sync.Mutex
 	// leaders are the first processes of attempts, by pid.
 	leaders map[int]*ward
@@ -71,6 +84,8 @@ type keeper struct {
 type ward struct {
 	spec
 	pid int
+	// group is the folder of its cgroup; empty means that it has none.
+	group string
 	// leash is when to check whether the leash has been extended.
 	leash time.Duration
 	// cut is set if the work was killed because its leash was not extended.
@@ -99,6 +114,9 @@ func (k *keeper) serve(in io.Reader) {
 		w, born, err := k.start(s)
 		if err != nil {
 			a.Error = err.Error()
+			if b := broken(err); b != nil {
+				a.Fault = b.Fault
+			}
 		} else {
 			a.PID, a.Born = w.pid, born
 		}
@@ -122,25 +140,16 @@ func (k *keeper) start(s spec) (*ward, uint64, error) {
 		return nil, 0, err
 	}
 	defer errs.Close()
-	attr := &syscall.ProcAttr{
-		Dir: s.Dir, Env: s.Env, Files: []uintptr{in.Fd(), out.Fd(), errs.Fd()},
-		Sys: attributes(s.As),
-	}
+	attr := &syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Files: []uintptr{in.Fd(), out.Fd(), errs.Fd()}}
 	w := &ward{spec: s, leash: readLeash(s.State)}
 	if w.leash > 0 && w.leash <= uptime.Now() {
 		return nil, 0, driver.ErrLate // the agent was suspended before it told the keeper
 	}
-	k.mu.Lock()
-	w.pid, err = syscall.ForkExec(s.Path, s.Argv, attr) // #nosec G204 -- to run what a task names is the purpose
-	if err == nil {
-		k.leaders[w.pid] = w
-	}
-	k.mu.Unlock()
-	if err != nil {
+	if err := k.fork(w, attr); err != nil {
 		return nil, 0, fmt.Errorf("start %s: %w", s.Path, err)
 	}
 	born := bornAt(w.pid)
-	if err := writeJSON(filepath.Join(s.State, stateFile), state{s.Task, s.Attempt, s.Fence, w.pid, born, os.Getpid()}); err != nil {
+	if err := writeJSON(filepath.Join(s.State, stateFile), state{s.Task, s.Attempt, s.Fence, w.pid, born, os.Getpid(), w.group}); err != nil {
 		fmt.Fprintln(os.Stderr, "weir-keeper:", err) // the work is found by its fence
 	}
 	k.group.Go(func() { k.await(w) })
@@ -149,6 +158,51 @@ func (k *keeper) start(s spec) (*ward, uint64, error) {
 	default:
 	}
 	return w, born, nil
+}
+
+// fork starts the first process of an attempt, inside a cgroup of its own if there can be
+// one. The guardian knows of the attempt before its first process lives.
+func (k *keeper) fork(w *ward, attr *syscall.ProcAttr) (err error) {
+	attr.Sys = attributes(w.As)
+	if w.group, err = k.cgroups.make(); err != nil {
+		return fmt.Errorf("make a cgroup: %w", err)
+	}
+	done, err := into(attr.Sys, w.group)
+	if err != nil {
+		return fmt.Errorf("open the cgroup: %w", err)
+	}
+	defer done()
+	k.guardian.tell(charge{Mark: w.mark(), Group: w.group})
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	w.pid, err = syscall.ForkExec(w.Path, w.Argv, attr) // #nosec G204 -- to run what a task names is the purpose
+	if err != nil {
+		k.release(w)
+		return err
+	}
+	k.leaders[w.pid] = w
+	return nil
+}
+
+// release forgets an attempt of which nothing is left.
+func (k *keeper) release(w *ward) {
+	ctx, cancel := context.WithTimeout(context.Background(), clearing)
+	defer cancel()
+	removeCgroup(ctx, w.group)
+	k.guardian.tell(charge{Mark: w.mark(), Over: true})
+}
+
+func (w *ward) mark() string { return driver.Mark(w.Task, w.Attempt, w.Fence) }
+
+// broken returns what is broken on the node if that kept work from starting. The kernel
+// answers EAGAIN when no more processes may be started.
+func broken(err error) *driver.Broken {
+	for _, is := range []error{syscall.ENOMEM, syscall.EAGAIN, syscall.ENFILE, syscall.EMFILE} {
+		if errors.Is(err, is) {
+			return &driver.Broken{Fault: node.NoMemory, Err: err}
+		}
+	}
+	return driver.BrokenBy(err)
 }
 
 // wait4 waits for one child and reaps it.
@@ -184,6 +238,7 @@ func (k *keeper) await(w *ward) {
 	delete(k.leaders, w.pid)
 	cut := w.cut
 	k.mu.Unlock()
+	killCgroup(w.group)
 	k.clear(w)
 	e := ending{Code: status.ExitStatus(), Cut: cut}
 	if status.Signaled() {
@@ -200,12 +255,13 @@ func (k *keeper) await(w *ward) {
 		loop.Wait(context.Background(), wait, nil)
 		k.clear(w)
 	}
+	k.release(w)
 }
 
 // clear kills processes that left the group. They have become children of the keeper
 // because their parents are dead.
 func (k *keeper) clear(w *ward) {
-	for end := time.Now().Add(clearing); k.killStrays(driver.Mark(w.Task, w.Attempt, w.Fence)) && time.Now().Before(end); {
+	for end := time.Now().Add(clearing); k.killStrays(w.mark()) && time.Now().Before(end); {
 		loop.Wait(context.Background(), time.Millisecond, nil)
 	}
 }
@@ -218,7 +274,7 @@ func (k *keeper) killStrays(mark string) (found bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, pid := range children(os.Getpid()) {
-		if k.leaders[pid] != nil {
+		if k.leaders[pid] != nil || k.guardian.is(pid) {
 			continue
 		}
 		// A process that hides its mark must belong to this attempt if no other attempt
@@ -247,6 +303,7 @@ func (k *keeper) watch() {
 			if w.leash <= now {
 				w.cut, w.leash = true, 0
 				_ = syscall.Kill(-w.pid, syscall.SIGKILL)
+				killCgroup(w.group)
 				continue
 			}
 			if next == 0 || w.leash < next {

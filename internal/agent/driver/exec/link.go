@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"sync"
 	"syscall"
+
+	"github.com/weirhq/weir/internal/agent/driver"
 )
 
 // errKeeperGone means that the keeper died. The work that it kept dies with it.
@@ -21,6 +23,8 @@ var errKeeperGone = errors.New("the keeper of the processes died")
 type link struct {
 	cmd *exec.Cmd
 	in  *os.File
+	// isolation is how the keeper holds the processes of an attempt together.
+	isolation string
 	// gone is closed when the keeper is gone.
 	gone chan struct{}
 
@@ -100,6 +104,7 @@ func (l *link) hear(lines *bufio.Scanner, hello chan<- struct{}) {
 			return
 		}
 		if hello != nil {
+			l.isolation = a.Isolation
 			close(hello)
 			hello = nil
 			continue
@@ -145,7 +150,10 @@ func (l *link) start(ctx context.Context, s spec) (answer, *fate, error) {
 	}
 	select {
 	case a := <-begun:
-		if a.Error != "" {
+		switch {
+		case a.Fault != "":
+			return a, nil, &driver.Broken{Fault: a.Fault, Err: errors.New(a.Error)}
+		case a.Error != "":
 			return a, nil, errors.New(a.Error)
 		}
 		return a, f, nil

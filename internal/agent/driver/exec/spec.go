@@ -48,10 +48,14 @@ type account struct {
 // answer is a message of the keeper: that it is ready (ID 0), that work started (PID or
 // Error), or that work ended (Exit).
 type answer struct {
-	ID    uint64  `json:"id"`
-	PID   int     `json:"pid,omitempty"`
-	Born  uint64  `json:"born,omitempty"`
-	Error string  `json:"error,omitempty"`
+	ID   uint64 `json:"id"`
+	PID  int    `json:"pid,omitempty"`
+	Born uint64 `json:"born,omitempty"`
+	// Isolation is how processes of an attempt are held together, with ID 0.
+	Isolation string `json:"isolation,omitempty"`
+	Error     string `json:"error,omitempty"`
+	// Fault is what is broken on the node, if the work could not start for that.
+	Fault string  `json:"fault,omitempty"`
 	Exit  *ending `json:"exit,omitempty"`
 }
 
@@ -65,7 +69,16 @@ type state struct {
 	// identifies one process uniquely.
 	Born   uint64 `json:"born"`
 	Keeper int    `json:"keeper"`
+	// Group is the folder of the attempt's cgroup, if it has one.
+	Group string `json:"group,omitempty"`
 }
+
+// The ways to hold the processes of an attempt together, for people.
+const (
+	isolatedByCgroup = "cgroup v2: all processes of an attempt end together"
+	isolatedByMark   = "process group and environment: a process that leaves its group and clears its environment is not found"
+	isolatedByGroup  = "process group: a process that leaves its group is not found"
+)
 
 // cargo is what a process carries of its attempt in its environment.
 type cargo struct {

@@ -1,0 +1,33 @@
+package driver
+
+import (
+	"errors"
+	"syscall"
+
+	"github.com/weirhq/weir/internal/node"
+)
+
+// Broken is an error of the node and not of the work: another node may do the work, and
+// no attempt is spent. Fault is [node.NoDriver] or another of those constants.
+type Broken struct {
+	Fault string
+	Err   error
+}
+
+func (b *Broken) Error() string { return b.Err.Error() }
+
+func (b *Broken) Unwrap() error { return b.Err }
+
+// BrokenBy returns what is broken on the node if that caused an error, or nil. A full
+// disk is recognized wherever it shows, because no driver and no work can do anything
+// about it.
+func BrokenBy(err error) *Broken {
+	var b *Broken
+	switch {
+	case errors.As(err, &b):
+		return b
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return &Broken{node.DiskFull, err}
+	}
+	return nil
+}
