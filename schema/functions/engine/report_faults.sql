@@ -17,7 +17,7 @@ begin
     perform weir._invalid('faults', 'expected a list of at most 1000 faults');
   end if;
   perform weir._own_node(report_faults.node);
-  select x.id into n from weir.nodes x where x.name = report_faults.node for no key update;
+  select x.id into n from weir.nodes x where x.name = report_faults.node;
   if n is null then
     perform weir._not_found('node', report_faults.node, hint => 'register it first: weir.register_node');
   end if;
