@@ -25,7 +25,10 @@ type lab struct {
 
 func newLab(t testing.TB) *lab {
 	t.Helper()
-	return &lab{t, webtest.Start(t)}
+	l := &lab{t, webtest.Start(t)}
+	// One failure puts a device out, so that pages have something to show.
+	l.Exec(t, `select weir.set_fleet_policy('{"policy": "strict"}')`)
+	return l
 }
 
 // deviceLease is what a PC holds.
