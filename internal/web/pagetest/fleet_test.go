@@ -131,7 +131,7 @@ func TestFleetEmpty(t *testing.T) {
 	}
 	vera.Get(t, "/fleet/jobs").Is(t, 200).Has(t, "No fleet job yet", "weir fleet run")
 	vera.Get(t, "/fleet/quarantine").Is(t, 200).Has(t, "No device is out")
-	vera.Get(t, "/fleet/policy").Is(t, 200).Has(t, "strict").Lacks(t, "/fleet/policy/change")
+	vera.Get(t, "/fleet/policy").Is(t, 200).Has(t, "evidence").Lacks(t, "/fleet/policy/change")
 	vera.Get(t, "/fleet?health=purple").Is(t, 422)
 	vera.Get(t, "/devices/none").Is(t, http.StatusNotFound)
 	vera.Get(t, "/fleet/jobs/none").Is(t, http.StatusNotFound)
