@@ -232,7 +232,7 @@ func TestCommandThatMeansInfrastructure(t *testing.T) {
 	}
 	job = w.fleet(1, `{"run": {"argv": ["/bin/sh", "-c", "exit 1"]}, "attempts": 2, "infra": {"exit": [74, 75]}}`)
 	w.becomes(job, "failed 1")
-	if got := one[string](w, `select concat_ws(' ', u.infra, d.health) from weir.fleet_units u, weir.devices d where u.job = $1`, job); got != "0 quarantined" {
+	if got := one[string](w, `select concat_ws(' ', u.infra, d.health) from weir.fleet_units u, weir.devices d where u.job = $1`, job); got != "0 suspect" {
 		t.Errorf("a test that fails: %s", got)
 	}
 }

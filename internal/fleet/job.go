@@ -42,14 +42,14 @@ var UnitStates = []string{UnitRunning, UnitRetrying, UnitWaiting, UnitFailed, Un
 // Job is a fleet job.
 type Job struct {
 	// ID is also the id of the engine's job.
-	ID       weir.ID `json:"id"`
-	Name     string  `json:"name"`
-	State    string  `json:"state"`
+	ID    weir.ID `json:"id"`
+	Name  string  `json:"name"`
+	State string  `json:"state"`
 	// Lane is the lane of the job: one job of a lane is active.
 	Lane     string `json:"lane" doc:"One job of a lane is active; jobs of different lanes run side by side."`
 	Priority int    `json:"priority,omitempty"`
-	By       string  `json:"by,omitempty"`
-	Schedule string  `json:"schedule,omitempty"`
+	By       string `json:"by,omitempty"`
+	Schedule string `json:"schedule,omitempty"`
 	// Cause says why the job failed; Stopped says why it was stopped as bad.
 	Cause   string `json:"cause,omitempty"`
 	Stopped string `json:"stopped,omitempty"`

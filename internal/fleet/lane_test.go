@@ -87,7 +87,9 @@ func TestALaneWaitsAlone(t *testing.T) {
 	r := newRig(t)
 	r.report("PC-01", named("d", 1)...)
 	r.report("PC-02", named("e", 1)...)
-	gone := r.submit("gone", func(s *Spec) { s.Lane, s.Target, s.Linger = "ios", Target{Devices: []string{"e01"}}, new(node.Span(time.Hour)) })
+	gone := r.submit("gone", func(s *Spec) {
+		s.Lane, s.Target, s.Linger = "ios", Target{Devices: []string{"e01"}}, new(node.Span(time.Hour))
+	})
 	delete(r.seen, "PC-02")
 	for range 3 {
 		id := r.submit("works", in("android", "d01"))

@@ -189,6 +189,19 @@ func TestTheNextJobIsMadeActiveOnce(t *testing.T) {
 	})
 }
 
+// A job that has units already is not made active while it is being canceled either.
+func TestAJobWithUnitsIsMadeActiveUnderItsLock(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.report("PC-01", named("d", 1)...)
+	id := r.submitted("planned")
+	r.exec(`select weir._fleet_plan($1, $2)`, id, r.now)
+	r.play(map[string]string{"job": id.String()}, testdb.Overlap{
+		Name: "it is canceled", First: `select weir.cancel_job({job}, at => {t})`, Second: `select weir._fleet_next('default', {t})`,
+		Then: `select (select count(*) from weir.events where job = {job} and type = 'activated') = 0 and (select state = 'ended' from weir.fleet_jobs where job = {job})`,
+	})
+}
+
 // The next job, if it overlaps, gets its units under the locks of the transaction that
 // makes it active or cancels it.
 func TestOverlapPlansUnderTheJobsLock(t *testing.T) {

@@ -188,7 +188,7 @@ var fleetRows = []Row{
 	{
 		"a job that is being canceled is not made active", "schema/functions/fleet/_fleet_next.sql",
 		`where l.job = next.job for update;`, `where l.job = next.job;`,
-		fleetTests, "TestTheNextJobIsMadeActiveOnce",
+		fleetTests, "TestAJobWithUnitsIsMadeActiveUnderItsLock",
 	},
 	{
 		"overlap plans behind whoever makes one active", "schema/functions/fleet/_fleet_overlap.sql",

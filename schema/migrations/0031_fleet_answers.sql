@@ -1,8 +1,8 @@
 -- Fleets judge by one answer (docs/decisions/0030): what a device may still do by itself, and how often it went away.
 -- +goose Up
 
--- One job is active in each lane: jobs on different devices run side by side. A job that names no lane is in the default
--- one, which is the rule of the device queue.
+-- One job is active in each lane: jobs on different devices run side by side. A job that names no lane is in the
+-- default one, which is the rule of the device queue.
 alter table weir.fleet_jobs add column lane text collate "C" not null default 'default';
 comment on column weir.fleet_jobs.lane is 'Jobs of one lane are active one after the other.';
 drop index weir.fleet_active;
@@ -27,5 +27,5 @@ comment on column weir.devices.flaps_at is 'When the hour began in which flaps a
 
 alter table weir.pcs add column pauses int not null default 0, add column pauses_at timestamptz;
 comment on column weir.pcs.pauses is
-  'How often it was paused since pauses_at because it lost devices together. After the third time in an hour it is not.';
+  'How often it was paused since pauses_at because it lost devices together. Three times in an hour at most.';
 comment on column weir.pcs.pauses_at is 'When the hour began in which pauses are counted.';

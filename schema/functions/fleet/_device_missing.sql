@@ -1,7 +1,7 @@
 -- Devices are absent from the report of their PC, which said so just now: they are missing, and offline if that stays
--- so. Each such loss is counted, for an hour at a time: a device that goes away five times has a bad cable, hub or power
--- supply, and is suspect, so that people see it before it is two. What is lost while its PC is paused is not counted:
--- that is the PC's matter, or the hub's. The caller holds their rows.
+-- so. Each such loss is counted, for an hour at a time: a device that goes away five times has a bad cable, hub or
+-- power supply, and is suspect, so that people see it before it is two. What is lost while its PC is paused is not
+-- counted: that is the PC's matter, or the hub's. The caller holds their rows.
 create or replace function weir._device_missing(ids int[], t timestamptz) returns void
 language plpgsql
 set search_path = weir, pg_temp

@@ -62,7 +62,8 @@ begin
 
   return query select * from weir._doctor('a fleet job that could be active is', array(
     select format('%s fleet jobs wait in lane %s, and none is active', count(*), j.lane) from weir.fleet_jobs j
-    where j.state = 'waiting' and not exists (select from weir.fleet_jobs a where a.state = 'active' and a.lane = j.lane)
+    where j.state = 'waiting'
+      and not exists (select from weir.fleet_jobs a where a.state = 'active' and a.lane = j.lane)
     group by j.lane order by j.lane), 'health');
 
   return query select * from weir._doctor('a fleet job that nothing can serve ends', array(

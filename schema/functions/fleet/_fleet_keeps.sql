@@ -17,7 +17,8 @@ begin
     or exists (
       select from (select u.excluded from weir.fleet_units u
         where u.job = j.job and u.device is null and u.state in ('waiting', 'retrying') limit 100) u,
-        lateral (select from weir.devices d left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id,
+        lateral (select from weir.devices d left join weir.nodes n on n.id = d.node
+          left join weir.pcs p on p.node = n.id,
           lateral weir._device_answer(d, n, p, exists (select from weir.running r where r.device = d.id), checked, t) a
           where d.id <> all (u.excluded) and weir._fleet_matches(j.spec -> 'target', d.serial, d.labels)
             and a.verdict = 'now' limit 1) d) then

@@ -1,6 +1,6 @@
 -- Makes the oldest waiting fleet job of a lane active if none of it is, in the transaction that ended the one before. A
--- lock makes callers follow one another; were it not there, the index fleet_active would refuse the second. The job's row is
--- locked before anything of it is changed, as everywhere: who cancels it at this moment comes first or later.
+-- lock makes callers follow one another; were it not there, the index fleet_active would refuse the second. The job's
+-- row is locked before anything of it is changed, as everywhere: who cancels it at this moment comes first or later.
 -- Who is not patient leaves it to whoever is at it: a submission may be part of a long transaction, and nobody must
 -- wait for its end.
 create or replace function weir._fleet_next(of_lane text, t timestamptz, patient boolean default true)

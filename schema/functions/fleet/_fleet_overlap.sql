@@ -1,5 +1,5 @@
--- The fleet jobs after the active ones that an idle device of a PC could serve, for overlap: of the first ten that wait,
--- in their order, so that one that wants other devices keeps none behind it from working. Empty: there is none.
+-- The fleet jobs after the active ones that an idle device of a PC could serve, for overlap: of the first ten that
+-- wait, in their order, so that one that wants other devices keeps none behind it from working. Empty: there is none.
 -- plan: the caller holds the PC's row, so a job that has no units yet gets them, one job for each claim; without it a
 -- job that wants an idle device of the PC is an answer.
 create or replace function weir._fleet_overlap(of_node int, checked boolean, plan boolean, t timestamptz)

@@ -1,9 +1,9 @@
 -- What the idle devices of a PC could do next, at most one thing each: a health task that is due; the retry of what
--- failed on it; a unit of the first of the jobs that are served which wants it, the first round first. What waits for another attempt on a device
--- comes before anything new on it. taken: devices that have something already. Nothing is locked and nothing written:
--- weir.fleet_claim takes what is here, under the lock of the PC. Who is eligible is said as in weir._device_reason, but
--- in columns: a text for each device is dear. It becomes part of the statement that asks, and the settings of that are
--- its own.
+-- failed on it; a unit of the first of the jobs that are served which wants it, the first round first. What waits for
+-- another attempt on a device comes before anything new on it. taken: devices that have something already. Nothing is
+-- locked and nothing written: weir.fleet_claim takes what is here, under the lock of the PC. Who is eligible is said as
+-- in weir._device_reason, but in columns: a text for each device is dear. It becomes part of the statement that asks,
+-- and the settings of that are its own.
 create or replace function weir._fleet_pick(of_node int, serves uuid[], taken int[], room int, checked boolean,
   t timestamptz)
 returns table (device int, job uuid, unit int, task uuid)

@@ -21,7 +21,8 @@ begin
   if j.state = 'waiting' then
     return query select null::text, null::text, jsonb_build_object('counts', counts, 'first', (
         select jsonb_build_object('code', 'fleet_first', 'n', count(*)) from weir.fleet_jobs x
-        where x.state = 'waiting' and x.lane = j.lane and (-x.priority, x.order_seq) < (-j.priority, j.order_seq) having count(*) > 0))
+        where x.state = 'waiting' and x.lane = j.lane and (-x.priority, x.order_seq) < (-j.priority, j.order_seq)
+        having count(*) > 0))
       || coalesce((select jsonb_build_object('code', 'fleet_waits', 'job', q.name,
         'lane', nullif(j.lane, 'default'),
         'since', weir._instant(x.activated_at))

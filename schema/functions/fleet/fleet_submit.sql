@@ -1,7 +1,6 @@
 -- Submits a fleet job. It waits, as a queued job of the engine, until it is the oldest of its lane and no other of the
--- lane is active; its
--- devices are those that there are by then. The spec is a snapshot: nothing that changes later changes it. The same
--- idempotency key again returns the same job. schedule: the schedule it is a run of.
+-- lane is active; its devices are those that there are by then. The spec is a snapshot: nothing that changes later
+-- changes it. The same idempotency key again returns the same job. schedule: the schedule it is a run of.
 create or replace function weir.fleet_submit(name text, spec jsonb, by text default null,
   idempotency_key text default null, schedule text default null, at timestamptz default null)
 returns uuid

@@ -1,7 +1,7 @@
 -- What time alone brings about for fleets: devices that stay away are offline, PCs that are silent for 45 s, or have
 -- said goodbye, take their devices with them, a job that cannot come further ends, and one that waits is active if none
--- of its lane is. Leases that ran out are the engine's (weir.tend). Anybody may call it; a second caller returns at once. Writes
--- nothing when nothing is due. more: another call has work to do.
+-- of its lane is. Leases that ran out are the engine's (weir.tend). Anybody may call it; a second caller returns at
+-- once. Writes nothing when nothing is due. more: another call has work to do.
 create or replace function weir.fleet_tend(at timestamptz default null, out offline int, out missed int,
   out more boolean)
 language plpgsql security definer
@@ -61,7 +61,8 @@ begin
   -- In the order of the jobs, as everywhere: see weir.fleet_cancel.
   for n_lane in select x.lane from (
       select distinct on (x.lane) x.lane, x.job from weir.fleet_jobs x
-      where x.state = 'waiting' and not exists (select from weir.fleet_jobs a where a.state = 'active' and a.lane = x.lane)
+      where x.state = 'waiting'
+        and not exists (select from weir.fleet_jobs a where a.state = 'active' and a.lane = x.lane)
       order by x.lane, x.priority desc, x.order_seq
     ) x order by x.job
   loop
