@@ -154,12 +154,20 @@ table devices with (fillfactor=70)
   checks smallint not null default 0
   check_at timestamp with time zone
   registered_at timestamp with time zone not null
+  health_until timestamp with time zone
+  reserved_by text
+  reserved_at timestamp with time zone
+  reserved_until timestamp with time zone
+  reserved_note text
   constraint UNIQUE (serial)
   constraint PRIMARY KEY (id)
   constraint FOREIGN KEY (node) REFERENCES weir.nodes(id) ON DELETE SET NULL
+  constraint CHECK ((((reserved_by IS NULL) = (reserved_until IS NULL)) AND ((reserved_by IS NULL) = (reserved_at IS NULL))))
   constraint CHECK ((health = ANY (ARRAY['good'::text, 'unknown'::text, 'suspect'::text, 'quarantined'::text, 'maintenance'::text, 'retired'::text])))
+  index devices_health_until btree (health_until) WHERE (health_until IS NOT NULL)
   index devices_missing btree (missing_at) WHERE (missing_at IS NOT NULL)
   index devices_node btree (node)
+  index devices_reserved_until btree (reserved_until) WHERE (reserved_until IS NOT NULL)
 table edges
   need uuid not null
   task uuid not null
@@ -1064,6 +1072,11 @@ view device: Devices, whether they are there and well, and what they do.
   why text
   eligible boolean
   reason jsonb
+  health_until timestamp with time zone
+  reserved_by text
+  reserved_at timestamp with time zone
+  reserved_until timestamp with time zone
+  reserved_note text
 view event: The timeline.
   seq bigint
   at timestamp with time zone
@@ -1559,14 +1572,18 @@ function _defer_keys(lane boolean, keys text[], t timestamp with time zone, busy
   plpgsql volatile set search_path=weir, pg_temp: Keys for the next pass of weir.tend.
 function _device_checked(of_device integer, of_task uuid, f weir.finished, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: What a health task means for its device.
-function _device_command(serial text, health text, from_states text[], did text, by text, reason text, t timestamp with time zone) returns boolean
+function _device_command(serial text, health text, from_states text[], did text, by text, reason text, t timestamp with time zone, until timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile set search_path=weir, pg_temp: A command for a device.
+function _device_due(t timestamp with time zone) returns integer
+  plpgsql volatile set search_path=weir, pg_temp: Ends reservations and maintenance whose time is over.
 function _device_freed() returns trigger
   plpgsql volatile security definer set enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Trigger: units, devices and jobs follow the end of a lease.
 function _device_gone(ids integer[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: online → offline for devices that stayed away.
 function _device_health(of_device integer, health text, note text, by text, of_job uuid, evidence uuid[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Another health of a device, with actor, reason and evidence.
+function _device_locked(serial text) returns weir.devices
+  plpgsql volatile set search_path=weir, pg_temp: A device, locked for a command.
 function _device_lost(ids integer[], reason text, t timestamp with time zone) returns TABLE(task uuid, attempt integer, why text)
   plpgsql volatile set search_path=weir, pg_temp: Ends attempts whose device is gone.
 function _device_new(n weir.nodes, fresh jsonb, t timestamp with time zone) returns void
@@ -1575,6 +1592,8 @@ function _device_reason(d weir.devices, checked boolean) returns jsonb
   sql stable: Why a device gets no work, or null.
 function _device_seen(n weir.nodes, ids integer[], devices jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Known devices are here.
+function _device_unreserve(d weir.devices, note text, by text, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Ends a reservation.
 function _device_valid(devices jsonb) returns void
   plpgsql stable: WR422 unless each device can be taken.
 function _device_worked(of_device integer, t timestamp with time zone) returns void
@@ -2001,12 +2020,14 @@ function confirm_cancel(task uuid, attempt integer, token uuid, note text DEFAUL
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a leased task as canceled after somebody asked for it.
 function decide(task uuid, outcome text, result jsonb DEFAULT NULL::jsonb, cause text DEFAULT NULL::text, passes boolean DEFAULT false, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a waiting task as done, failed or skipped without running it. False: it does not wait any more.
-function device_maintain(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+function device_maintain(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, until timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   sql volatile security definer set search_path=weir, pg_temp: Takes a device out of the schedule for maintenance.
 function device_quarantine(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   sql volatile security definer set search_path=weir, pg_temp: Puts a device out.
-function device_release(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
-  sql volatile security definer set search_path=weir, pg_temp: Gives a device back to the schedule.
+function device_release(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, holder text DEFAULT NULL::text, others boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Gives a device back to the schedule.
+function device_reserve(serial text, until timestamp with time zone, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, holder text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Reserves a device for a person until a time.
 function device_retire(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   sql volatile security definer set search_path=weir, pg_temp: Takes a device out for good.
 function doctor(deep boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(name text, ok boolean, level text, detail text)

@@ -52,6 +52,7 @@ func (s *Store) Preview(ctx context.Context, spec Spec, most int) (Preview, erro
 
 // What keeps units of a job waiting. A device that is out is named by its health.
 const (
+	WaitReserved = "reserved"
 	WaitPC       = "pc"
 	WaitOffline  = "offline"
 	WaitMissing  = "missing"
@@ -63,7 +64,7 @@ const (
 )
 
 // WaitKinds are all of them, in the order in which they are shown.
-var WaitKinds = []string{HealthQuarantined, HealthMaintenance, HealthRetired, WaitPC, WaitOffline, WaitMissing, WaitCheck, WaitBusy, WaitRetrying, WaitAny, WaitTurn}
+var WaitKinds = []string{HealthQuarantined, HealthMaintenance, HealthRetired, WaitReserved, WaitPC, WaitOffline, WaitMissing, WaitCheck, WaitBusy, WaitRetrying, WaitAny, WaitTurn}
 
 // Waits counts the waiting units of a job by what they wait for.
 func (s *Store) Waits(ctx context.Context, id weir.ID) (map[string]int, error) {

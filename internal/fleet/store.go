@@ -131,6 +131,7 @@ func (s *Store) why(ctx context.Context, id weir.ID, most int) (w Why, err error
 // waits names what each unit waits for in one word, like weir.fleet_why.
 func (s *Store) waits(ctx context.Context, id weir.ID) (map[string]int, error) {
 	rows, err := s.pool.Query(ctx, `select w.kind, count(*)::int from (select case when u.device is null then 'any' when d.health in ('quarantined', 'maintenance', 'retired') then d.health
+		when d.reserved_by is not null then 'reserved'
 		when weir._pc_reason(n, p, m.now) is not null then 'pc' when not d.online then 'offline' when d.missing_at is not null then 'missing' when weir._device_reason(d, m.checked) is not null then 'check'
 		when r.device is not null then 'busy' when u.state = 'retrying' then 'retrying' else 'turn' end as kind
 		from weir.fleet_units u left join weir.devices d on d.id = u.device left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id left join weir.running r on r.device = u.device,
@@ -157,7 +158,7 @@ func (s *Store) preview(ctx context.Context, spec json.RawMessage, most int) (p 
 	}
 	err = s.pool.QueryRow(ctx, `with s as materialized (select x.spec -> 'target' as target, x.priority from weir._fleet_spec($1) x),
 		d as materialized (select d.serial, n.name as pc, r.device is not null as busy,
-			coalesce(case when d.health in ('quarantined', 'maintenance') then weir._device_reason(d, m.checked) end, weir._pc_reason(n, p, m.now), weir._device_reason(d, m.checked)) as why
+			coalesce(case when d.health in ('quarantined', 'maintenance') or d.reserved_by is not null then weir._device_reason(d, m.checked) end, weir._pc_reason(n, p, m.now), weir._device_reason(d, m.checked)) as why
 			from weir.devices d left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id left join weir.running r on r.device = d.id, s, `+moment+`
 			where d.health <> 'retired' and weir._fleet_matches(s.target, d.serial, d.labels))
 		select (select count(*) from weir.devices x where x.health <> 'retired'), (select count(*) from d), (select count(*) from d where why is null and not busy), (select count(*) from d where why is null and busy),
@@ -170,7 +171,8 @@ func (s *Store) preview(ctx context.Context, spec json.RawMessage, most int) (p 
 // --- devices
 
 const deviceColumns = `d.serial, coalesce(d.pc, ''), coalesce(d.hub, ''), coalesce(d.target, ''), d.labels, d.online, d.online_at, d.missing_at, d.health, d.health_at, coalesce(d.health_note, ''),
-	coalesce(d.health_by, ''), d.health_job, d.evidence, d.checks, d.check_at, d.registered_at, d.eligible, coalesce(d.why, ''), d.reason ->> 'code', d.reason - 'code', d.task, d.job, coalesce(d.attempt, 0), d.claimed_at, d.deadline`
+	coalesce(d.health_by, ''), d.health_job, d.evidence, d.checks, d.check_at, d.registered_at, d.eligible, coalesce(d.why, ''), d.reason ->> 'code', d.reason - 'code', d.task, d.job, coalesce(d.attempt, 0), d.claimed_at, d.deadline,
+	d.health_until, coalesce(d.reserved_by, ''), d.reserved_at, d.reserved_until, coalesce(d.reserved_note, '')`
 
 const (
 	deviceAll    = `from (select x.id, x.serial from weir.devices x where $2 = '' and ` + deviceFilter
@@ -194,7 +196,8 @@ func (s *Store) devices(ctx context.Context, from string, args ...any) ([]Device
 		var code *string
 		var args map[string]any
 		err = row.Scan(&d.Serial, &d.PC, &d.Hub, &d.Target, &d.Labels, &d.Online, &d.OnlineAt, &d.MissingAt, &d.Health, &d.HealthAt, &d.HealthNote, &d.HealthBy, &blamed, &d.Evidence, &d.Checks, &d.CheckAt,
-			&d.RegisteredAt, &d.Eligible, &d.Why, &code, &args, &task, &job, &d.Attempt, &d.ClaimedAt, &d.Deadline)
+			&d.RegisteredAt, &d.Eligible, &d.Why, &code, &args, &task, &job, &d.Attempt, &d.ClaimedAt, &d.Deadline,
+			&d.HealthUntil, &d.ReservedBy, &d.ReservedAt, &d.ReservedUntil, &d.ReservedNote)
 		d.HealthJob, d.Task, d.Job = or(blamed), or(task), or(job)
 		d.Reason, d.Presence = reason.Of(code, args), presenceOf(d)
 		return d, err
@@ -216,14 +219,16 @@ func (s *Store) deviceEvents(ctx context.Context, serial string, most int) ([]De
 }
 
 const (
-	maintainSQL   = `select weir.device_maintain($1, nullif($2, ''), nullif($3, ''))`
-	releaseSQL    = `select weir.device_release($1, nullif($2, ''), nullif($3, ''))`
+	maintainSQL = `select weir.device_maintain($1, nullif($2, ''), nullif($3, ''), $4)`
+	releaseSQL  = `select weir.device_release($1, nullif($2, ''), nullif($3, ''), nullif($4, ''), $5)`
+	reserveSQL  = `select weir.device_reserve($1, by => nullif($2, ''), reason => nullif($3, ''),
+		holder => nullif($4, ''), until => $5)`
 	retireSQL     = `select weir.device_retire($1, nullif($2, ''), nullif($3, ''))`
 	quarantineSQL = `select weir.device_quarantine($1, nullif($2, ''), nullif($3, ''))`
 )
 
-func (s *Store) command(ctx context.Context, op, sql, serial, by, reason string) (changed bool, err error) {
-	if err := s.pool.QueryRow(ctx, sql, serial, by, reason).Scan(&changed); err != nil {
+func (s *Store) command(ctx context.Context, op, sql, serial, by, reason string, more ...any) (changed bool, err error) {
+	if err := s.pool.QueryRow(ctx, sql, append([]any{serial, by, reason}, more...)...).Scan(&changed); err != nil {
 		return false, fmt.Errorf("%s: %w", op, err)
 	}
 	return changed, nil

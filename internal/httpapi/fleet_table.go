@@ -22,6 +22,7 @@ func fleetRoutes() []Route {
 		described(fleet.ListDeviceLog),
 		described(fleet.ListDeviceUnits),
 		described(fleet.Maintain),
+		described(fleet.Reserve),
 		described(fleet.Release),
 		described(fleet.Quarantine),
 		described(fleet.Retire),

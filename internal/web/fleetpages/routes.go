@@ -40,9 +40,10 @@ func (w *pages) actions() []site.Action {
 		site.Operated(w.Operations, fleet.Cancel, "/fleet", w.askCancelFleet, canceledFleet),
 		site.Addressed("/fleet/pcs/{pc}/slots", site.Operated(w.Operations, fleet.SetSlots, "/fleet", w.askSlots, slotsSet)),
 		{Path: "/fleet/policy/change", Nav: "/fleet", Verb: auth.Manage, Kind: "fleet", Ask: w.askPolicy, Do: w.setPolicy},
-		w.onDevice(fleet.Maintain),
-		w.onDevice(fleet.Release),
-		w.onDevice(fleet.Retire),
-		w.onDevice(fleet.Quarantine),
+		onDevice(w, fleet.Maintain, maintenanceEnd),
+		onDevice(w, fleet.Reserve, reservationEnd),
+		onDevice(w, fleet.Release, nil),
+		onDevice(w, fleet.Retire, nil),
+		onDevice(w, fleet.Quarantine, nil),
 	}
 }

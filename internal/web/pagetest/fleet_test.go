@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -221,6 +222,22 @@ func TestFleetCommands(t *testing.T) {
 	olga.Post(t, of+"/release", form("reason", "")).Is(t, 422).Has(t, "It is missing")
 	olga.Get(t, olga.Post(t, of+"/release", form("reason", "new <cable>")).Is(t, 303).To()).Is(t, 200).Has(t, bad.Serial+" is released.", `data-health="good"`, "new &lt;cable&gt;", of+"/quarantine").Lacks(t, of+"/release")
 	olga.Post(t, of+"/release", form("reason", "again")).Is(t, 303)
+	// A person has a device for a time; another one does not take it, an admin does.
+	omar, root := l.Login(t, "omar", auth.Operator), l.Login(t, "root", auth.Admin)
+	vera.Post(t, of+"/reserve", form("until", "2030-01-01T00:00:00Z")).Is(t, http.StatusForbidden)
+	olga.Get(t, of+"/reserve").Is(t, 200).Has(t, "Reserve "+bad.Serial+"?", `name="until"`, "2 hours")
+	soon := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	olga.Post(t, of+"/reserve", form("until", "")).Is(t, 422)
+	olga.Get(t, olga.Post(t, of+"/reserve", form("until", soon, "reason", "a <crash>")).Is(t, 303).To()).Is(t, 200).
+		Has(t, "is reserved for you", "reserved by olga", "a &lt;crash&gt;", `data-event="reserved"`, of+"/release").Lacks(t, of+"/reserve")
+	omar.Post(t, of+"/reserve", form("until", soon)).Is(t, 409)
+	omar.Post(t, of+"/release", form("reason", "mine")).Is(t, 409)
+	root.Post(t, of+"/release", form()).Is(t, 303)
+	olga.Get(t, of).Is(t, 200).Has(t, `data-event="unreserved"`, of+"/reserve")
+	olga.Post(t, of+"/maintain", form("reason", "hub", "until", soon)).Is(t, 303)
+	olga.Get(t, of).Is(t, 200).Has(t, `data-health="maintenance"`, "maintenance since", " until ")
+	olga.Post(t, of+"/release", form("reason", "back")).Is(t, 303)
+
 	olga.Post(t, of+"/quarantine", form("reason", "smokes")).Is(t, 303)
 	olga.Post(t, of+"/maintain", form("reason", "battery")).Is(t, 303)
 	olga.Post(t, of+"/quarantine", form("reason", "smokes")).Is(t, 409)

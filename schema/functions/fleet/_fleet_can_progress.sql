@@ -13,7 +13,7 @@ begin
   if exists (
     select from weir.fleet_units u join weir.devices d on d.id = u.device join weir.nodes n on n.id = d.node
     left join weir.pcs p on p.node = n.id
-    where u.job = j.job and u.state in ('waiting', 'retrying') and d.online
+    where u.job = j.job and u.state in ('waiting', 'retrying') and d.online and d.reserved_by is null
       and d.health in ('good', 'suspect', 'unknown') and (p.paused_until > t or weir._pc_reason(n, p, t) is null)
   ) then
     return true;
@@ -22,7 +22,8 @@ begin
     select from (select u.excluded from weir.fleet_units u
       where u.job = j.job and u.device is null and u.state in ('waiting', 'retrying') limit 100) u,
       lateral (select from weir.devices d join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id
-        where d.online and d.health in ('good', 'suspect', 'unknown') and d.id <> all (u.excluded)
+        where d.online and d.reserved_by is null and d.health in ('good', 'suspect', 'unknown')
+          and d.id <> all (u.excluded)
           and weir._fleet_matches(j.spec -> 'target', d.serial, d.labels)
           and (p.paused_until > t or weir._pc_reason(n, p, t) is null) limit 1) d);
 end $$;

@@ -23,7 +23,7 @@ as $$
       select u.unit from weir.fleet_units u where u.device = d.id and u.job = serves and u.state = 'waiting'
       order by u.unit limit 1
     ) w on k.eligible and not k.due and r.task is null
-    where d.node = of_node and d.online and d.missing_at is null and d.id <> all (taken)
+    where d.node = of_node and d.online and d.missing_at is null and d.reserved_by is null and d.id <> all (taken)
       and not exists (select from weir.running o where o.device = d.id)
   ) x where x.turn is not null order by x.turn, x.unit limit room
 $$;

@@ -3,7 +3,7 @@ create or replace function weir._fleet_unit_reason(of_device int, checked boolea
 language sql stable
 set search_path = weir, pg_temp
 as $$
-  select coalesce(case when d.health in ('quarantined', 'maintenance', 'retired') then
+  select coalesce(case when d.health in ('quarantined', 'maintenance', 'retired') or d.reserved_by is not null then
     weir._device_reason(d, checked) end,
     weir._pc_reason(n, p, t), weir._device_reason(d, checked))
   from weir.devices d left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id

@@ -3,12 +3,14 @@ create or replace view weir.device as
 select d.id, d.serial, n.name as pc, d.hub, d.target, d.labels, d.online, d.online_at, d.missing_at, d.health,
   d.health_at, d.health_note, d.health_by, d.health_job, d.evidence, d.checks, d.check_at, d.registered_at,
   r.task, r.job, r.attempt::int, r.claimed_at, r.deadline, weir._sentence(jsonb_strip_nulls(w.reason)) as why,
-  w.reason is null as eligible, jsonb_strip_nulls(w.reason) as reason
+  w.reason is null as eligible, jsonb_strip_nulls(w.reason) as reason, d.health_until, d.reserved_by, d.reserved_at,
+  d.reserved_until, d.reserved_note
 from weir.devices d left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id
 left join weir.running r on r.device = d.id
   cross join (select f.health is not null as checked from weir.fleet_policy f) f,
   -- As weir._fleet_unit_reason.
   lateral (select coalesce(case
-        when d.health in ('quarantined', 'maintenance', 'retired') then weir._device_reason(d, f.checked) end,
+        when d.health in ('quarantined', 'maintenance', 'retired') or d.reserved_by is not null then
+          weir._device_reason(d, f.checked) end,
     weir._pc_reason(n, p, clock_timestamp()), weir._device_reason(d, f.checked)) as reason) w;
 comment on view weir.device is 'Devices, whether they are there and well, and what they do.';
