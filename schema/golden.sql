@@ -790,6 +790,25 @@ table tasks partition by RANGE (id)
   constraint PRIMARY KEY (id)
   index tasks_job_position_idx btree (job, "position") WHERE (job IS NOT NULL)
 table tasks_default default of weir.tasks with (autovacuum_vacuum_insert_threshold=-1)
+table test_reports
+  artifact bigint not null
+  job uuid not null
+  task uuid not null
+  attempt smallint not null
+  due timestamp with time zone
+  tries smallint not null default 0
+  tests integer not null default 0
+  failures integer not null default 0
+  errors integer not null default 0
+  skipped integer not null default 0
+  seconds double precision not null default 0
+  failed jsonb not null default '[]'::jsonb
+  fault text
+  constraint PRIMARY KEY (artifact)
+  constraint FOREIGN KEY (artifact) REFERENCES weir.artifacts(id) ON DELETE CASCADE
+  index test_reports_due btree (due) WHERE (due IS NOT NULL)
+  index test_reports_job btree (job)
+  index test_reports_task btree (task)
 table tokens with (fillfactor=70)
   hash bytea not null
   id uuid not null
@@ -1938,6 +1957,8 @@ function _tend_leases(n integer, t timestamp with time zone, just uuid DEFAULT N
   plpgsql volatile set search_path=weir, pg_temp: Ends leases that ran out: how many, and which keys they freed.
 function _tend_singly(doing text, n integer, t timestamp with time zone, OUT total integer, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
   plpgsql volatile set lock_timeout=20ms, search_path=weir, pg_temp: Ends leases or opens time gates one by one, whatever one of them does.
+function _test_report_found() returns trigger
+  plpgsql volatile security definer set search_path=weir, pg_temp: Trigger: a report of tests is to be read.
 function _text(message text) returns text
   sql immutable: At most 8,000 characters.
 function _tidy_starts(pools text[], t timestamp with time zone) returns void
@@ -2240,6 +2261,8 @@ function task_events(of_task uuid, lines integer DEFAULT NULL::integer) returns 
   plpgsql stable security definer set search_path=weir, pg_temp: The events of a task, in order; with lines, of what it said only so many.
 function tend(sweep boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT opened integer, OUT expired integer, OUT more boolean, OUT next_at timestamp with time zone) returns record
   plpgsql volatile security definer set lock_timeout=200ms, search_path=weir, pg_temp: One bounded pass of everything that time alone brings about.
+function test_report_read(artifact bigint, uploaded timestamp with time zone, report jsonb DEFAULT NULL::jsonb, fault text DEFAULT NULL::text, later timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Notes what a report of tests says.
 function wait_for(task uuid, needs text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set enable_nestloop=on, jit=off, search_path=weir, pg_temp: A task at the gate plan waits for tasks of its job, then stands there again. False: it does not stand there any more.
 function why(task uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone, code text, args jsonb)
@@ -2412,6 +2435,7 @@ weir_client: select on table or view system_locks
 weir_client: select on table or view tallied
 weir_client: select on table or view task
 weir_client: select on table or view tasks
+weir_client: select on table or view test_reports
 weir_client: select on table or view transition
 weir_client: select on table or view unique_keys
 weir_client: select on table or view unsettled

@@ -168,6 +168,67 @@ func (s *Store) preview(ctx context.Context, spec json.RawMessage, most int) (p 
 	return p, err
 }
 
+// --- results
+
+// results reads the units of a job with what each left. Of several attempts the last one
+// that left a report of tests counts.
+func (s *Store) results(ctx context.Context, id weir.ID, f UnitFilter, after, most int) ([]Result, error) {
+	rows, err := s.pool.Query(ctx, `select u.unit, u.round, u.state, coalesce(u.device, ''), coalesce(u.pc, ''), u.task,
+			u.attempt, coalesce(u.cause, ''), u.started_at, u.ended_at, u.result, r.files, r.tests, r.failures, r.errors,
+			r.skipped, r.seconds, r.failed, r.fault
+		from (select x.unit as nth from weir.fleet_unit x where x.job = $1 and x.unit > $2 and ($3 = '' or x.state = $3)
+			and ($4 = '' or x.device = $4) and ($5 = '' or x.pc = $5) order by x.unit limit $6) i,
+		lateral (select * from weir.fleet_unit u where u.job = $1 and u.unit = i.nth offset 0) u,
+		lateral (select count(*)::int as files, coalesce(sum(r.tests), 0)::int as tests,
+			coalesce(sum(r.failures), 0)::int as failures, coalesce(sum(r.errors), 0)::int as errors,
+			coalesce(sum(r.skipped), 0)::int as skipped, coalesce(sum(r.seconds), 0) as seconds,
+			coalesce(jsonb_path_query_array(jsonb_agg(r.failed order by r.artifact), '$[*][*]'), '[]') as failed,
+			coalesce(string_agg(r.fault, '; ' order by r.artifact), '') as fault
+			from weir.test_reports r where r.task = u.task
+				and r.attempt = (select max(m.attempt) from weir.test_reports m where m.task = u.task)) r
+		order by u.unit`, id, after, f.State, f.Device, f.PC, most)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (u Result, err error) {
+		var task *weir.ID
+		var files int
+		var t Tests
+		err = row.Scan(&u.Unit, &u.Round, &u.State, &u.Device, &u.PC, &task, &u.Attempt, &u.Cause, &u.StartedAt, &u.EndedAt,
+			(*[]byte)(&u.Result), &files, &t.Tests, &t.Failures, &t.Errors, &t.Skipped, &t.Seconds, &t.Failed, &t.Fault)
+		u.Task = or(task)
+		if files > 0 {
+			u.Tests = &t
+		}
+		return u, err
+	})
+}
+
+// cases counts the devices on which each case failed, of the same attempts as results.
+func (s *Store) cases(ctx context.Context, id weir.ID, most int) ([]FailedCase, error) {
+	rows, err := s.pool.Query(ctx, `select coalesce(c.suite, ''), c.name, count(distinct u.device)::int as devices, count(*)::int,
+			(array_agg(distinct u.device))[1:20], coalesce(min(c.message), '')
+		from weir.test_reports r join weir.fleet_unit u on u.task = r.task,
+			jsonb_to_recordset(r.failed) c (suite text, name text, kind text, message text)
+		where r.job = $1 and r.attempt = (select max(m.attempt) from weir.test_reports m where m.task = r.task)
+		group by 1, 2 order by devices desc, 1, 2 limit $2`, id, most)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c FailedCase, err error) {
+		err = row.Scan(&c.Suite, &c.Name, &c.Devices, &c.Runs, &c.On, &c.Message)
+		return c, err
+	})
+}
+
+// unread lists reports of tests that are due to be read.
+const (
+	unreadSQL = `select a.id, a.bucket, a.key, a.size, a.at from weir.test_reports r join weir.artifacts a on a.id = r.artifact
+		where r.due <= clock_timestamp() order by r.due limit $1`
+	readSQL  = `select weir.test_report_read($1, $2, $3, nullif($4, ''))`
+	laterSQL = `select weir.test_report_read($1, $2, null, $3, clock_timestamp() + interval '1 min')`
+)
+
 // --- devices
 
 const deviceColumns = `d.serial, coalesce(d.pc, ''), coalesce(d.hub, ''), coalesce(d.target, ''), d.labels, d.online, d.online_at, d.missing_at, d.health, d.health_at, coalesce(d.health_note, ''),

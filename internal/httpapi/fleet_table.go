@@ -10,6 +10,8 @@ func fleetRoutes() []Route {
 		described(fleet.Foresee),
 		described(fleet.Show),
 		lists(fleet.ListUnits),
+		lists(fleet.ListResults),
+		described(fleet.ListCases),
 		described(fleet.Explain),
 		described(fleet.Cancel),
 		makes(fleet.Rerun),

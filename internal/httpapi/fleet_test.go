@@ -185,6 +185,8 @@ func TestDevicesOverHTTP(t *testing.T) {
 		}
 	}
 	otto.want(http.StatusUnprocessableEntity, "GET", "/devices?label=x", nil)
+	otto.want(http.StatusNotFound, "GET", "/fleet/jobs/none/results", nil)
+	otto.want(http.StatusNotFound, "GET", "/fleet/jobs/none/cases", nil)
 	otto.want(http.StatusOK, "POST", "/devices/A1/release", map[string]string{"reason": "done"}).into(&did)
 	if !did.Changed || did.Device.Health != "good" {
 		t.Errorf("release: %+v", did)

@@ -97,6 +97,21 @@ var fleetRows = []Row{
 		fleetTests, "TestReservedUnderThePCsLock",
 	},
 	{
+		"what was read of a report is of its last upload", "schema/functions/fleet/test_report_read.sql",
+		` and a.at = test_report_read.uploaded`, ``,
+		fleetTests, "TestReportsAreReadAgain",
+	},
+	{
+		"a report with a document type is refused", "internal/fleet/junit/junit.go",
+		`return errors.New("it has a document type, which is refused")`, `continue`,
+		"./internal/fleet/junit", "TestHostile",
+	},
+	{
+		"a report is bounded in depth", "internal/fleet/junit/junit.go",
+		`if p.depth++; p.depth > depthMost {`, `if p.depth++; false {`,
+		"./internal/fleet/junit", "TestHostile",
+	},
+	{
 		"set_slots takes the PC's lock", "schema/functions/fleet/set_slots.sql",
 		` for no key update of n;`, `;`,
 		fleetTests, "TestSlotsAreCountedUnderThePCsLock",

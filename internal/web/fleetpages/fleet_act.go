@@ -33,8 +33,15 @@ func canceledFleet(r *site.Request, c fleet.Canceled) site.Done {
 var ends = []struct {
 	key string
 	d   time.Duration
-}{{"ends.30m", 30 * time.Minute}, {"ends.1h", time.Hour}, {"ends.2h", 2 * time.Hour}, {"ends.4h", 4 * time.Hour},
-	{"ends.8h", 8 * time.Hour}, {"ends.1d", 24 * time.Hour}, {"ends.7d", 7 * 24 * time.Hour}}
+}{
+	{"ends.30m", 30 * time.Minute},
+	{"ends.1h", time.Hour},
+	{"ends.2h", 2 * time.Hour},
+	{"ends.4h", 4 * time.Hour},
+	{"ends.8h", 8 * time.Hour},
+	{"ends.1d", 24 * time.Hour},
+	{"ends.7d", 7 * 24 * time.Hour},
+}
 
 // endField asks for the end of something. Its values are times and not lengths, so a form
 // that is sent twice means the same end.

@@ -24,6 +24,7 @@ func (w *pages) pages() []site.Page {
 		{Path: "/fleet/jobs", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleet("/fleet/jobs", w.fleetJobs)},
 		{Path: "/fleet/jobs/{job}", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("", w.fleetJobProgress)},
 		{Path: "/fleet/jobs/{job}/units", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("/units", w.fleetJobUnits)},
+		{Path: "/fleet/jobs/{job}/results", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("/results", w.fleetJobResults)},
 		{Path: "/fleet/jobs/{job}/spec", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("/spec", w.fleetJobSpec)},
 		{Path: "/fleet/quarantine", Nav: "/fleet", Verb: auth.Read, Kind: "device", Load: w.aFleet("/fleet/quarantine", w.quarantine)},
 		{Path: "/fleet/pcs", Nav: "/fleet", Verb: auth.Read, Kind: "pc", Load: w.aFleet("/fleet/pcs", w.pcs)},

@@ -216,6 +216,17 @@ func TestFleetCommands(t *testing.T) {
 	vera.Get(t, of).Is(t, 200).Has(t, `data-health="quarantined"`, "It gets no work", "/tasks/"+bad.Task.String(), "/fleet/jobs/"+job.ID.String(), `data-event="quarantined"`)
 	vera.Get(t, "/fleet/jobs/"+job.ID.String()+"/units?state=failed").Is(t, 200).Has(t, "FAILED_FINAL", bad.Serial)
 	vera.Post(t, of+"/release", form("reason", "x")).Is(t, http.StatusForbidden)
+	results := "/fleet/jobs/" + job.ID.String() + "/results"
+	if _, err := l.DB.Pool.Exec(t.Context(), `insert into weir.artifacts (job, task, attempt, kind, name, bucket, key, size, content_type, at)
+			values ($1, $2, 1, 'output', 'junit.xml', 'b', 'k', 1, 'text/xml', now());`, job.ID, bad.Task); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.DB.Pool.Exec(t.Context(), `select weir.test_report_read(r.artifact, a.at, '{"tests": 7, "failures": 2,
+			"failed": [{"suite": "cam", "name": "opens <b>", "kind": "failure", "message": "black <i>"}]}')
+			from weir.test_reports r join weir.artifacts a on a.id = r.artifact`); err != nil {
+		t.Fatal(err)
+	}
+	vera.Get(t, results).Is(t, 200).Has(t, "cam.opens &lt;b&gt;", "black &lt;i&gt;", bad.Serial, `data-failed="2"`, results).Lacks(t, "opens <b>")
 
 	olga.Get(t, "/fleet/quarantine").Is(t, 200).Has(t, of+"/release")
 	olga.Get(t, of+"/release").Is(t, 200).Has(t, "Release "+bad.Serial+"?", `name="reason"`)
