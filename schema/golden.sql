@@ -1731,6 +1731,8 @@ function _fleet_timeout(reason text, allowed interval) returns text
   sql immutable: The words for a timeout, or null.
 function _fleet_unit_reason(of_device integer, checked boolean, t timestamp with time zone) returns jsonb
   sql stable set search_path=weir, pg_temp: Why a device gets no work, with its PC, or null.
+function _fleet_unmatched(target jsonb, serial text, labels jsonb) returns jsonb
+  sql immutable: Which condition of a target a device does not meet, or null.
 function _fleet_why(of_job uuid, most integer, t timestamp with time zone) returns TABLE(device text, pc text, reason jsonb)
   plpgsql stable set search_path=weir, pg_temp: Why a fleet job is not further, with reasons for programs.
 function _fleet_worker(worker text, n weir.nodes, t timestamp with time zone) returns weir.workers
@@ -1777,6 +1779,12 @@ function _key_bucket(lane boolean, key text) returns integer
   sql immutable: The bucket of a key.
 function _key_holder(lane boolean, key text) returns jsonb
   sql stable set search_path=weir, pg_temp: The transaction that has the lock of a key.
+function _label_compare(a text, b text) returns integer
+  plpgsql immutable: Compares values of labels as numbers, versions or text.
+function _label_condition(condition text, OUT key text, OUT op text, OUT list text[], OUT turned boolean) returns record
+  sql immutable: The parts of a condition on labels, or null.
+function _label_holds(condition text, labels jsonb) returns boolean
+  plpgsql immutable set search_path=weir, pg_temp: Does a condition hold for labels?
 function _lane_since(of_task uuid, opened_at timestamp with time zone) returns timestamp with time zone
   sql stable set search_path=weir, pg_temp: The earliest time at which a holder of a lane can have passed it.
 function _leases_of_claim(of_worker integer, fence uuid) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean, run jsonb)

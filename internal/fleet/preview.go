@@ -24,6 +24,9 @@ type Preview struct {
 	// cannot, each with the reason.
 	Takes  []WhyDevice `json:"takes"`
 	Misses []WhyDevice `json:"misses"`
+	// Left are the first devices that are not in the target, each with the condition that
+	// it does not meet.
+	Left []WhyDevice `json:"left"`
 	// Ahead is how many fleet jobs come before it.
 	Ahead int `json:"ahead"`
 }

@@ -47,7 +47,7 @@ func TestResults(t *testing.T) {
 	r.exec(`select weir.finish($1, $2, $3, '{"fps": 60}', at => $4)`, leases["d02"].Task, leases["d02"].Attempt, leases["d02"].Token, r.now)
 	r.file(bucket, leases["d03"], "junit.xml", `<!DOCTYPE x [<!ENTITY a "b">]>`+red)
 	r.done(leases["d03"])
-	r.wait(20*time.Second)
+	r.wait(20 * time.Second)
 	again := r.claim("PC-01", 1)[0]
 	r.file(bucket, again, "junit.xml", suite+`</testsuite>`)
 	r.done(again)

@@ -150,6 +150,13 @@ func (s *Store) waits(ctx context.Context, id weir.ID) (map[string]int, error) {
 }
 
 func (s *Store) preview(ctx context.Context, spec json.RawMessage, most int) (p Preview, err error) {
+	left := `coalesce((select jsonb_agg(jsonb_build_object('device', x.serial, 'pc', coalesce(x.pc, ''),
+		'why', weir._sentence(x.said), 'code', x.said ->> 'code', 'args', x.said - 'code') order by x.serial)
+		from (select d.serial, n.name as pc,
+			jsonb_strip_nulls(weir._fleet_unmatched(s.target, d.serial, d.labels)) as said
+			from s, weir.devices d left join weir.nodes n on n.id = d.node
+			where d.health <> 'retired' and not weir._fleet_matches(s.target, d.serial, d.labels)
+			order by d.serial limit $2) x), '[]')`
 	some := func(which string) string {
 		return `coalesce((select jsonb_agg(jsonb_build_object('device', x.serial, 'pc', coalesce(x.pc, ''),
 			'why', coalesce(weir._sentence(x.said), ''), 'code', x.said ->> 'code', 'args', x.said - 'code') order by x.serial)
@@ -162,9 +169,9 @@ func (s *Store) preview(ctx context.Context, spec json.RawMessage, most int) (p 
 			from weir.devices d left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id left join weir.running r on r.device = d.id, s, `+moment+`
 			where d.health <> 'retired' and weir._fleet_matches(s.target, d.serial, d.labels))
 		select (select count(*) from weir.devices x where x.health <> 'retired'), (select count(*) from d), (select count(*) from d where why is null and not busy), (select count(*) from d where why is null and busy),
-			(select count(*) from d where why is not null), `+some("why is null")+`, `+some("why is not null")+`,
+			(select count(*) from d where why is not null), `+some("why is null")+`, `+some("why is not null")+`, `+left+`,
 			(select count(*) from weir.fleet_jobs j, s where j.state = 'active' or j.state = 'waiting' and j.priority >= s.priority)`, spec, most).
-		Scan(&p.Fleet, &p.Devices, &p.Ready, &p.Busy, &p.Out, &p.Takes, &p.Misses, &p.Ahead)
+		Scan(&p.Fleet, &p.Devices, &p.Ready, &p.Busy, &p.Out, &p.Takes, &p.Misses, &p.Left, &p.Ahead)
 	return p, err
 }
 

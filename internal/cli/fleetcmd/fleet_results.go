@@ -93,7 +93,9 @@ var resultListing = command.Listing[fleet.Result]{
 		{Title: "PC", Value: func(_ *command.Output, r fleet.Result) string { return r.PC }},
 		{Title: "STATE", Value: func(_ *command.Output, r fleet.Result) string { return r.State }, Paint: fleetColor},
 		{Title: "ATTEMPT", Wide: true, Value: func(_ *command.Output, r fleet.Result) string { return strconv.Itoa(r.Attempt) }},
-		{Title: "TESTS", Value: func(_ *command.Output, r fleet.Result) string { return counted(r, func(t *fleet.Tests) int { return t.Tests }) }},
+		{Title: "TESTS", Value: func(_ *command.Output, r fleet.Result) string {
+			return counted(r, func(t *fleet.Tests) int { return t.Tests })
+		}},
 		{Title: "FAILED", Value: func(_ *command.Output, r fleet.Result) string { return counted(r, failedTests) }},
 		{Title: "SKIPPED", Value: func(_ *command.Output, r fleet.Result) string {
 			return counted(r, func(t *fleet.Tests) int { return t.Skipped })

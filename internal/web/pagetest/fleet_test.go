@@ -233,6 +233,13 @@ func TestFleetCommands(t *testing.T) {
 	olga.Post(t, of+"/release", form("reason", "")).Is(t, 422).Has(t, "It is missing")
 	olga.Get(t, olga.Post(t, of+"/release", form("reason", "new <cable>")).Is(t, 303).To()).Is(t, 200).Has(t, bad.Serial+" is released.", `data-health="good"`, "new &lt;cable&gt;", of+"/quarantine").Lacks(t, of+"/release")
 	olga.Post(t, of+"/release", form("reason", "again")).Is(t, 303)
+	// The plan names the condition that keeps a device out.
+	vera.Post(t, "/new-fleet-job", form("name", "new")).Is(t, http.StatusForbidden)
+	mia.Post(t, "/new-fleet-job", form("name", "new", "run", "true", "target", "some", "target.labels", "android>=13", "do", "plan")).
+		Has(t, `data-preview="left"`, "android&gt;=13 does not hold")
+	mia.Post(t, "/new-fleet-job", form("name", "new", "run", "true", "target", "some", "target.labels", "android>=", "do", "plan")).
+		Is(t, 422).Has(t, "is no condition on labels")
+
 	// A person has a device for a time; another one does not take it, an admin does.
 	omar, root := l.Login(t, "omar", auth.Operator), l.Login(t, "root", auth.Admin)
 	vera.Post(t, of+"/reserve", form("until", "2030-01-01T00:00:00Z")).Is(t, http.StatusForbidden)

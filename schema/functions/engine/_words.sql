@@ -139,6 +139,8 @@ as $$
     when 'skipped_by' then '{cause}'
     when 'start_timeout' then 'failed[: {cause}]'
     when 'stopping' then ', asked to stop'
+    when 'target_label' then '{condition} does not hold[: it is {has}]'
+    when 'target_serial' then 'its serial is not in the target'
     when 'task' then '{task}: {why}'
     when 'task_id' then 'task {id}[ of {job}][ ({job_id})]'
     when 'task_key' then '{key}[ of {job}][ ({job_id})]'
