@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weirhq/weir/internal/testdb"
 )
@@ -131,6 +132,9 @@ func (d *document) sample(s *shape, name string) any {
 		return 1
 	case "boolean":
 		return false
+	}
+	if s.Format == "date-time" {
+		return time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339) // ends lie ahead
 	}
 	return "x"
 }

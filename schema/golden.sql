@@ -157,12 +157,20 @@ table devices with (fillfactor=70)
   absent_at timestamp with time zone
   flaps integer not null default 0
   flaps_at timestamp with time zone
+  health_until timestamp with time zone
+  reserved_by text
+  reserved_at timestamp with time zone
+  reserved_until timestamp with time zone
+  reserved_note text
   constraint UNIQUE (serial)
   constraint PRIMARY KEY (id)
   constraint FOREIGN KEY (node) REFERENCES weir.nodes(id) ON DELETE SET NULL
+  constraint CHECK ((((reserved_by IS NULL) = (reserved_until IS NULL)) AND ((reserved_by IS NULL) = (reserved_at IS NULL))))
   constraint CHECK ((health = ANY (ARRAY['good'::text, 'unknown'::text, 'suspect'::text, 'quarantined'::text, 'maintenance'::text, 'retired'::text])))
+  index devices_health_until btree (health_until) WHERE (health_until IS NOT NULL)
   index devices_missing btree (missing_at) WHERE (missing_at IS NOT NULL)
   index devices_node btree (node)
+  index devices_reserved_until btree (reserved_until) WHERE (reserved_until IS NOT NULL)
 table edges
   need uuid not null
   task uuid not null
@@ -809,6 +817,25 @@ table tasks partition by RANGE (id)
   constraint PRIMARY KEY (id)
   index tasks_job_position_idx btree (job, "position") WHERE (job IS NOT NULL)
 table tasks_default default of weir.tasks with (autovacuum_vacuum_insert_threshold=-1)
+table test_reports
+  artifact bigint not null
+  job uuid not null
+  task uuid not null
+  attempt smallint not null
+  due timestamp with time zone
+  tries smallint not null default 0
+  tests integer not null default 0
+  failures integer not null default 0
+  errors integer not null default 0
+  skipped integer not null default 0
+  seconds double precision not null default 0
+  failed jsonb not null default '[]'::jsonb
+  fault text
+  constraint PRIMARY KEY (artifact)
+  constraint FOREIGN KEY (artifact) REFERENCES weir.artifacts(id) ON DELETE CASCADE
+  index test_reports_due btree (due) WHERE (due IS NOT NULL)
+  index test_reports_job btree (job)
+  index test_reports_task btree (task)
 table tokens with (fillfactor=70)
   hash bytea not null
   id uuid not null
@@ -1152,6 +1179,11 @@ view device: Devices, whether they are there and well, and what they do.
   flaps integer
   answer text
   answer_at timestamp with time zone
+  health_until timestamp with time zone
+  reserved_by text
+  reserved_at timestamp with time zone
+  reserved_until timestamp with time zone
+  reserved_note text
 view event: The timeline.
   seq bigint
   at timestamp with time zone
@@ -1657,8 +1689,10 @@ function _device_answer(d weir.devices, n weir.nodes, p weir.pcs, busy boolean, 
   sql stable: Can a device serve: now, later by itself, only by a person, or never?
 function _device_checked(of_device integer, of_task uuid, f weir.finished, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: What a health task means for its device.
-function _device_command(serial text, health text, from_states text[], did text, by text, reason text, t timestamp with time zone) returns boolean
+function _device_command(serial text, health text, from_states text[], did text, by text, reason text, t timestamp with time zone, until timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile set search_path=weir, pg_temp: A command for a device.
+function _device_due(t timestamp with time zone) returns integer
+  plpgsql volatile set search_path=weir, pg_temp: Ends reservations and maintenance whose time is over.
 function _device_flaps(d weir.devices, t timestamp with time zone) returns boolean
   sql immutable: Does a device come and go?
 function _device_freed() returns trigger
@@ -1667,6 +1701,8 @@ function _device_gone(ids integer[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: online → offline for devices that stayed away.
 function _device_health(of_device integer, health text, note text, by text, of_job uuid, evidence uuid[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Another health of a device, with actor, reason and evidence.
+function _device_locked(serial text) returns weir.devices
+  plpgsql volatile set search_path=weir, pg_temp: A device, locked for a command.
 function _device_lost(ids integer[], reason text, t timestamp with time zone) returns TABLE(task uuid, attempt integer, why text)
   plpgsql volatile set search_path=weir, pg_temp: Ends attempts whose device is gone.
 function _device_missing(ids integer[], t timestamp with time zone) returns void
@@ -1677,6 +1713,8 @@ function _device_reason(d weir.devices, checked boolean) returns jsonb
   sql stable: Why a device gets no work, or null.
 function _device_seen(n weir.nodes, ids integer[], devices jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Known devices are here.
+function _device_unreserve(d weir.devices, note text, by text, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Ends a reservation.
 function _device_valid(devices jsonb) returns void
   plpgsql stable: WR422 unless each device can be taken.
 function _device_worked(of_device integer, t timestamp with time zone) returns void
@@ -1801,6 +1839,8 @@ function _fleet_task_row() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Submits what is inserted into fleet.tasks.
 function _fleet_timeout(reason text, allowed interval) returns text
   sql immutable: The words for a timeout, or null.
+function _fleet_unmatched(target jsonb, serial text, labels jsonb) returns jsonb
+  sql immutable: Which condition of a target a device does not meet, or null.
 function _fleet_why(of_job uuid, most integer, t timestamp with time zone) returns TABLE(device text, pc text, reason jsonb)
   plpgsql stable set search_path=weir, pg_temp: Why a fleet job is not further, with reasons for programs.
 function _fleet_worker(worker text, n weir.nodes, t timestamp with time zone) returns weir.workers
@@ -1851,6 +1891,12 @@ function _key_bucket(lane boolean, key text) returns integer
   sql immutable: The bucket of a key.
 function _key_holder(lane boolean, key text) returns jsonb
   sql stable set search_path=weir, pg_temp: The transaction that has the lock of a key.
+function _label_compare(a text, b text) returns integer
+  plpgsql immutable: Compares values of labels as numbers, versions or text.
+function _label_condition(condition text, OUT key text, OUT op text, OUT list text[], OUT turned boolean) returns record
+  sql immutable: The parts of a condition on labels, or null.
+function _label_holds(condition text, labels jsonb) returns boolean
+  plpgsql immutable set search_path=weir, pg_temp: Does a condition hold for labels?
 function _lane_since(of_task uuid, opened_at timestamp with time zone) returns timestamp with time zone
   sql stable set search_path=weir, pg_temp: The earliest time at which a holder of a lane can have passed it.
 function _leases_of_claim(of_worker integer, fence uuid) returns TABLE(task uuid, attempt integer, token uuid, service text, params jsonb, job uuid, key text, until timestamp with time zone, deadline timestamp with time zone, max_attempts integer, claimed_at timestamp with time zone, trace text, gated boolean, run jsonb)
@@ -2033,6 +2079,8 @@ function _tend_leases(n integer, t timestamp with time zone, just uuid DEFAULT N
   plpgsql volatile set search_path=weir, pg_temp: Ends leases that ran out: how many, and which keys they freed.
 function _tend_singly(doing text, n integer, t timestamp with time zone, OUT total integer, OUT lanes text[], OUT pools text[], OUT opened integer) returns record
   plpgsql volatile set lock_timeout=20ms, search_path=weir, pg_temp: Ends leases or opens time gates one by one, whatever one of them does.
+function _test_report_found() returns trigger
+  plpgsql volatile security definer set search_path=weir, pg_temp: Trigger: a report of tests is to be read.
 function _text(message text) returns text
   sql immutable: At most 8,000 characters.
 function _tidy_starts(pools text[], t timestamp with time zone) returns void
@@ -2115,12 +2163,14 @@ function confirm_cancel(task uuid, attempt integer, token uuid, note text DEFAUL
   plpgsql volatile security definer set search_path=weir, pg_temp: Ends a leased task as canceled after somebody asked for it.
 function decide(task uuid, outcome text, result jsonb DEFAULT NULL::jsonb, cause text DEFAULT NULL::text, passes boolean DEFAULT false, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a waiting task as done, failed or skipped without running it. False: it does not wait any more.
-function device_maintain(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+function device_maintain(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, until timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   sql volatile security definer set search_path=weir, pg_temp: Takes a device out of the schedule for maintenance.
 function device_quarantine(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   sql volatile security definer set search_path=weir, pg_temp: Puts a device out.
-function device_release(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
-  sql volatile security definer set search_path=weir, pg_temp: Gives a device back to the schedule.
+function device_release(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, holder text DEFAULT NULL::text, others boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Gives a device back to the schedule.
+function device_reserve(serial text, until timestamp with time zone, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, holder text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Reserves a device for a person until a time.
 function device_retire(serial text, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   sql volatile security definer set search_path=weir, pg_temp: Takes a device out for good.
 function doctor(deep boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(name text, ok boolean, level text, detail text)
@@ -2337,6 +2387,8 @@ function task_events(of_task uuid, lines integer DEFAULT NULL::integer) returns 
   plpgsql stable security definer set search_path=weir, pg_temp: The events of a task, in order; with lines, of what it said only so many.
 function tend(sweep boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT opened integer, OUT expired integer, OUT more boolean, OUT next_at timestamp with time zone) returns record
   plpgsql volatile security definer set lock_timeout=200ms, search_path=weir, pg_temp: One bounded pass of everything that time alone brings about.
+function test_report_read(artifact bigint, uploaded timestamp with time zone, report jsonb DEFAULT NULL::jsonb, fault text DEFAULT NULL::text, later timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: Notes what a report of tests says.
 function wait_for(task uuid, needs text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set enable_nestloop=on, jit=off, search_path=weir, pg_temp: A task at the gate plan waits for tasks of its job, then stands there again. False: it does not stand there any more.
 function why(task uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(gate text, open boolean, reason text, blocker uuid, since timestamp with time zone, code text, args jsonb)
@@ -2517,6 +2569,7 @@ weir_client: select on table or view system_locks
 weir_client: select on table or view tallied
 weir_client: select on table or view task
 weir_client: select on table or view tasks
+weir_client: select on table or view test_reports
 weir_client: select on table or view transition
 weir_client: select on table or view unique_keys
 weir_client: select on table or view unsettled

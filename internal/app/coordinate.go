@@ -108,7 +108,7 @@ func (s *Server) loops(t *coordinator.Term, p *parts, gates, plans, lost *listen
 	}
 	loops = append(loops, workflow.Loops(workflow.Config{Pool: p.pool, Hints: plans.C(), Store: p.flows, Log: s.log}, t)...)
 	loops = append(loops, rollout.Loops(rollout.Config{Pool: p.pool, Store: p.rollouts, Hints: lost.C(), Log: s.log}, t)...)
-	loops = append(loops, fleet.Loops(fleet.Config{Pool: p.pool, Log: s.log}, t)...)
+	loops = append(loops, fleet.Loops(fleet.Config{Pool: p.pool, Bucket: p.bucket, Log: s.log}, t)...)
 	loops = append(loops, p.houses.loops(s, p, t)...)
 	loops = append(loops, p.waker.Loops(t)...)
 	loops = append(loops, auth.New(p.pool, auth.Options{Log: s.log}).Loops()...)

@@ -71,6 +71,9 @@ var rights = []right{
 	{"fleet", Manage, Maintainer, Maintainer, true, false},
 	{"device", Read, Viewer, Viewer, true, false},
 	{"device", Command, Operator, Operator, true, false},
+	// A person who reserved a device keeps it until the end he named; an admin may take it
+	// away.
+	{"device", Override, Admin, Admin, true, false},
 	{"pc", Read, Viewer, Viewer, true, false},
 	{"pc", Manage, Maintainer, Maintainer, true, false},
 	// A workspace belongs to its owner. Settings for all workspaces, and workspaces that

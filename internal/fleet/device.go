@@ -76,9 +76,19 @@ type Device struct {
 	Evidence   []weir.ID `json:"evidence,omitempty"`
 	// Checks counts health tasks that failed since the device was quarantined; CheckAt is
 	// when the next one is due.
-	Checks       int        `json:"checks,omitempty"`
-	CheckAt      *time.Time `json:"check_at,omitempty"`
-	RegisteredAt time.Time  `json:"registered_at"`
+	Checks  int        `json:"checks,omitempty"`
+	CheckAt *time.Time `json:"check_at,omitempty"`
+	// HealthUntil is when its maintenance ends by itself.
+	HealthUntil *time.Time `json:"health_until,omitempty"`
+
+	// ReservedBy is the person who has the device until ReservedUntil; meanwhile it gets no
+	// work. It is empty for a device that is not reserved.
+	ReservedBy    string     `json:"reserved_by,omitempty"`
+	ReservedAt    *time.Time `json:"reserved_at,omitempty"`
+	ReservedUntil *time.Time `json:"reserved_until,omitempty"`
+	ReservedNote  string     `json:"reserved_note,omitempty"`
+
+	RegisteredAt time.Time `json:"registered_at"`
 
 	// Eligible is set if the device may get work. Why says why not.
 	Eligible bool   `json:"eligible"`
@@ -195,18 +205,6 @@ func (s *Store) DeviceUnits(ctx context.Context, serial string, most int) ([]Uni
 		return nil, fmt.Errorf("list runs on device: %w", err)
 	}
 	return list, nil
-}
-
-// Maintain takes a device out of the schedule for maintenance. It returns false if the
-// device was in maintenance already.
-func (s *Store) Maintain(ctx context.Context, by, serial, reason string) (changed bool, err error) {
-	return s.command(ctx, "maintain device", maintainSQL, serial, by, reason)
-}
-
-// Release returns a device to the schedule. If there is a health task, the device has to
-// pass it first. It returns false if the device was released already.
-func (s *Store) Release(ctx context.Context, by, serial, reason string) (changed bool, err error) {
-	return s.command(ctx, "release device", releaseSQL, serial, by, reason)
 }
 
 // Retire takes a device out permanently. It returns false if the device was retired

@@ -52,8 +52,6 @@ var (
 	ListDeviceLog   = past("log", "List what became of a device, newest first", (*Store).DeviceLog)
 	ListDeviceUnits = past("units", "List the latest runs on a device, newest first", (*Store).DeviceUnits)
 
-	Maintain   = commands("maintain", "Take a device out of the schedule for work on it", (*Store).Maintain)
-	Release    = commands("release", "Give a device back to the schedule; where there is a health task, it has to pass that first", (*Store).Release)
 	Quarantine = commands("quarantine", "Put a device out, as a run that failed for good does", (*Store).Quarantine)
 	Retire     = commands("retire", "Take a device out for good", (*Store).Retire)
 )
@@ -77,16 +75,14 @@ func past[T any](
 		})
 }
 
-// commands describes a command on a device.
+// commands describes a command on a device that takes a reason alone.
 func commands(
 	verb, summary string, do func(s *Store, ctx context.Context, by, serial, reason string) (bool, error),
 ) *op.Op[*Store, DeviceDecision, DeviceChanged] {
-	return op.New(onDevices(http.MethodPost, verb, "/{serial}/"+verb, auth.Command, summary),
-		func(ctx context.Context, s *Store, who auth.Subject, in *DeviceDecision) (out DeviceChanged, err error) {
-			if out.Changed, err = do(s, ctx, who.By(), in.Serial, op.Given(in.Body).Reason); err == nil {
-				out.Device, err = s.Device(ctx, in.Serial)
-			}
-			return out, err
+	return onDevice(verb, summary,
+		func(ctx context.Context, s *Store, who auth.Subject, in *DeviceDecision) (string, bool, error) {
+			changed, err := do(s, ctx, who.By(), in.Serial, op.Given(in.Body).Reason)
+			return in.Serial, changed, err
 		})
 }
 

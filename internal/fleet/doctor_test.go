@@ -22,6 +22,10 @@ var illnesses = map[string]struct {
 		sql:  `drop index weir.running_device; update weir.running set device = (select min(device) from weir.running)`,
 		also: []string{"a lease on a device belongs to a unit or to a health task"},
 	},
+	"a reserved device gets no new work": {
+		sql: `update weir.devices set reserved_by = 'ann', reserved_at = now() - interval '1 day', reserved_until = now() + interval '1 day'
+			where id = (select min(device) from weir.running)`,
+	},
 	"a lease on a device belongs to a unit or to a health task": {sql: `update weir.fleet_units set device = null where task = (select task from weir.running limit 1)`},
 	"a unit is where its task is": {
 		sql:  `update weir.fleet_units set state = 'retrying' where task = (select task from weir.running limit 1)`,

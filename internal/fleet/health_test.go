@@ -223,8 +223,8 @@ func TestDeviceCommands(t *testing.T) {
 	}
 	do("quarantine", func() (bool, error) { return r.store.Quarantine(ctx, "ann", "d01", "smells") }, true, HealthQuarantined)
 	do("again", func() (bool, error) { return r.store.Quarantine(ctx, "ann", "d01", "smells") }, false, HealthQuarantined)
-	do("maintain", func() (bool, error) { return r.store.Maintain(ctx, "ann", "d01", "open it") }, true, HealthMaintenance)
-	do("release", func() (bool, error) { return r.store.Release(ctx, "ann", "d01", "fixed") }, true, HealthGood)
+	do("maintain", func() (bool, error) { return r.store.Maintain(ctx, "ann", "d01", "open it", time.Time{}) }, true, HealthMaintenance)
+	do("release", func() (bool, error) { return r.store.Release(ctx, Holder{By: "ann"}, "d01", "fixed") }, true, HealthGood)
 	_, err := r.store.Retire(ctx, "ann", "d01", "")
 	r.refused(invalid, err)
 	_, err = r.store.Retire(ctx, "ann", "nobody", "x")

@@ -148,6 +148,25 @@ var (
 			}
 			return s.create(ctx, who, in.Keyed, body.IdempotencyKey, spec)
 		})
+	ListResults = op.List(onFleet(http.MethodGet, "results", "/jobs/{job}/results", auth.Read,
+		"List what the runs of a fleet job left, by device and round: the result, and the tests of its JUnit files"),
+		func(ctx context.Context, s *Store, _ auth.Subject, in *ListingUnits) ([]Result, error) {
+			j, err := s.named(ctx, in.Job)
+			if err != nil {
+				return nil, err
+			}
+			return s.Results(ctx, j.ID, in.UnitFilter, in.Page())
+		},
+		func(r Result) string { return strconv.Itoa(r.Unit) })
+	ListCases = op.New(onFleet(http.MethodGet, "cases", "/jobs/{job}/cases", auth.Read,
+		"List the cases that failed in the JUnit files of a fleet job, those of most devices first"),
+		func(ctx context.Context, s *Store, _ auth.Subject, in *Asking) (page op.Page[FailedCase], err error) {
+			j, err := s.named(ctx, in.Job)
+			if err != nil {
+				return page, err
+			}
+			return whole(s.Cases(ctx, j.ID, in.Limit))
+		})
 	ListSlots = op.New(onFleet(http.MethodGet, "slots", "/slots", auth.Read, "List what devices do now, by PC"),
 		func(ctx context.Context, s *Store, _ auth.Subject, _ *struct{}) (op.Page[Slot], error) {
 			return whole(s.Slots(ctx, ""))

@@ -24,6 +24,9 @@ type Preview struct {
 	// cannot, each with the reason.
 	Takes  []WhyDevice `json:"takes"`
 	Misses []WhyDevice `json:"misses"`
+	// Left are the first devices that are not in the target, each with the condition that
+	// it does not meet.
+	Left []WhyDevice `json:"left"`
 	// Ahead is how many fleet jobs come before it.
 	Ahead int `json:"ahead"`
 }
@@ -52,6 +55,7 @@ func (s *Store) Preview(ctx context.Context, spec Spec, most int) (Preview, erro
 
 // What keeps units of a job waiting. A device that is out is named by its health.
 const (
+	WaitReserved = "reserved"
 	WaitPC       = "pc"
 	WaitOffline  = "offline"
 	WaitMissing  = "missing"
@@ -63,7 +67,7 @@ const (
 )
 
 // WaitKinds are all of them, in the order in which they are shown.
-var WaitKinds = []string{HealthQuarantined, HealthMaintenance, HealthRetired, WaitPC, WaitOffline, WaitMissing, WaitCheck, WaitBusy, WaitRetrying, WaitAny, WaitTurn}
+var WaitKinds = []string{HealthQuarantined, HealthMaintenance, HealthRetired, WaitReserved, WaitPC, WaitOffline, WaitMissing, WaitCheck, WaitBusy, WaitRetrying, WaitAny, WaitTurn}
 
 // Waits counts the waiting units of a job by what they wait for.
 func (s *Store) Waits(ctx context.Context, id weir.ID) (map[string]int, error) {

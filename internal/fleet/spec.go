@@ -60,7 +60,11 @@ type Target struct {
 	Devices []string          `json:"devices,omitempty" maxItems:"100000" doc:"Serials."`
 	Labels  map[string]string `json:"labels,omitempty"`
 	Tag     string            `json:"tag,omitempty" maxLength:"200" doc:"The label tag."`
+	Match   []string          `json:"match,omitempty" maxItems:"50" doc:"Conditions on labels: android>=13, model in (a, b), not tag=old. Operators are = != >= > <= < in, not in; numbers and versions are compared as such."`
 }
+
+// condition has the same form as weir._label_condition, which takes it apart.
+var condition = regexp.MustCompile(`^\s*(not\s+)?([^\s=<>!(),]{1,100})((\s*(>=|<=|!=|=|>|<)\s*([^\s=<>!][^=<>!]*))|(\s+(not\s+)?in\s*\([^()]+\)))?\s*$`)
 
 // Infra is what happens to attempts that the infrastructure broke.
 type Infra struct {
@@ -263,13 +267,21 @@ func given(s node.Span) *node.Span {
 	return &s
 }
 
+// conditionForm says how a condition is written.
+const conditionForm = "write android>=13, model in (a, b), not tag=old; operators are = != >= > <= < in, not in"
+
 func (t Target) check() error {
-	if !t.All && len(t.Devices) == 0 && len(t.Labels) == 0 && t.Tag == "" {
-		return problem.Refuse("target", "for example target: {all: true}, {devices: [SERIAL]}, {labels: {model: x}} or {tag: x}", "it does not say on which devices")
+	if !t.All && len(t.Devices) == 0 && len(t.Labels) == 0 && t.Tag == "" && len(t.Match) == 0 {
+		return problem.Refuse("target", "for example target: {all: true}, {devices: [SERIAL]}, {labels: {model: x}}, {tag: x} or {match: [android>=13]}", "it does not say on which devices")
 	}
 	for _, serial := range t.Devices {
 		if err := (node.Device{Serial: serial}).Check(); err != nil {
 			return problem.Refuse("target.devices", "see what there is", "%q is no serial", serial).Run("weir device list")
+		}
+	}
+	for _, c := range t.Match {
+		if len(c) > 500 || !condition.MatchString(c) {
+			return problem.Refuse("target.match", conditionForm, "%.100q is no condition on labels", c)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(t.Labels)) {

@@ -131,6 +131,7 @@ func (s *Store) why(ctx context.Context, id weir.ID, most int) (w Why, err error
 // waits names what each unit waits for in one word, like weir.fleet_why.
 func (s *Store) waits(ctx context.Context, id weir.ID) (map[string]int, error) {
 	rows, err := s.pool.Query(ctx, `select w.kind, count(*)::int from (select case when u.device is null then 'any' when d.health in ('quarantined', 'maintenance', 'retired') then d.health
+		when d.reserved_by is not null then 'reserved'
 		when weir._pc_reason(n, p, m.now) is not null then 'pc' when not d.online then 'offline' when d.missing_at is not null then 'missing' when weir._device_reason(d, m.checked) is not null then 'check'
 		when r.device is not null then 'busy' when u.state = 'retrying' then 'retrying' else 'turn' end as kind
 		from weir.fleet_units u left join weir.devices d on d.id = u.device left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id left join weir.running r on r.device = u.device,
@@ -149,6 +150,13 @@ func (s *Store) waits(ctx context.Context, id weir.ID) (map[string]int, error) {
 }
 
 func (s *Store) preview(ctx context.Context, spec json.RawMessage, most int) (p Preview, err error) {
+	left := `coalesce((select jsonb_agg(jsonb_build_object('device', x.serial, 'pc', coalesce(x.pc, ''),
+		'why', weir._sentence(x.said), 'code', x.said ->> 'code', 'args', x.said - 'code') order by x.serial)
+		from (select d.serial, n.name as pc,
+			jsonb_strip_nulls(weir._fleet_unmatched(s.target, d.serial, d.labels)) as said
+			from s, weir.devices d left join weir.nodes n on n.id = d.node
+			where d.health <> 'retired' and not weir._fleet_matches(s.target, d.serial, d.labels)
+			order by d.serial limit $2) x), '[]')`
 	some := func(which string) string {
 		return `coalesce((select jsonb_agg(jsonb_build_object('device', x.serial, 'pc', coalesce(x.pc, ''),
 			'why', coalesce(weir._sentence(x.said), ''), 'code', x.said ->> 'code', 'args', x.said - 'code') order by x.serial)
@@ -157,20 +165,82 @@ func (s *Store) preview(ctx context.Context, spec json.RawMessage, most int) (p 
 	}
 	err = s.pool.QueryRow(ctx, `with s as materialized (select x.spec -> 'target' as target, x.priority, x.lane from weir._fleet_spec($1) x),
 		d as materialized (select d.serial, n.name as pc, r.device is not null as busy,
-			coalesce(case when d.health in ('quarantined', 'maintenance') then weir._device_reason(d, m.checked) end, weir._pc_reason(n, p, m.now), weir._device_reason(d, m.checked)) as why
+			coalesce(case when d.health in ('quarantined', 'maintenance') or d.reserved_by is not null then weir._device_reason(d, m.checked) end, weir._pc_reason(n, p, m.now), weir._device_reason(d, m.checked)) as why
 			from weir.devices d left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id left join weir.running r on r.device = d.id, s, `+moment+`
 			where d.health <> 'retired' and weir._fleet_matches(s.target, d.serial, d.labels))
 		select (select count(*) from weir.devices x where x.health <> 'retired'), (select count(*) from d), (select count(*) from d where why is null and not busy), (select count(*) from d where why is null and busy),
-			(select count(*) from d where why is not null), `+some("why is null")+`, `+some("why is not null")+`,
+			(select count(*) from d where why is not null), `+some("why is null")+`, `+some("why is not null")+`, `+left+`,
 			(select count(*) from weir.fleet_jobs j, s where j.lane = s.lane and (j.state = 'active' or j.state = 'waiting' and j.priority >= s.priority))`, spec, most).
-		Scan(&p.Fleet, &p.Devices, &p.Ready, &p.Busy, &p.Out, &p.Takes, &p.Misses, &p.Ahead)
+		Scan(&p.Fleet, &p.Devices, &p.Ready, &p.Busy, &p.Out, &p.Takes, &p.Misses, &p.Left, &p.Ahead)
 	return p, err
 }
+
+// --- results
+
+// results reads the units of a job with what each left. Of several attempts the last one
+// that left a report of tests counts.
+func (s *Store) results(ctx context.Context, id weir.ID, f UnitFilter, after, most int) ([]Result, error) {
+	rows, err := s.pool.Query(ctx, `select u.unit, u.round, u.state, coalesce(u.device, ''), coalesce(u.pc, ''), u.task,
+			u.attempt, coalesce(u.cause, ''), u.started_at, u.ended_at, u.result, r.files, r.tests, r.failures, r.errors,
+			r.skipped, r.seconds, r.failed, r.fault
+		from (select x.unit as nth from weir.fleet_unit x where x.job = $1 and x.unit > $2 and ($3 = '' or x.state = $3)
+			and ($4 = '' or x.device = $4) and ($5 = '' or x.pc = $5) order by x.unit limit $6) i,
+		lateral (select * from weir.fleet_unit u where u.job = $1 and u.unit = i.nth offset 0) u,
+		lateral (select count(*)::int as files, coalesce(sum(r.tests), 0)::int as tests,
+			coalesce(sum(r.failures), 0)::int as failures, coalesce(sum(r.errors), 0)::int as errors,
+			coalesce(sum(r.skipped), 0)::int as skipped, coalesce(sum(r.seconds), 0) as seconds,
+			coalesce(jsonb_path_query_array(jsonb_agg(r.failed order by r.artifact), '$[*][*]'), '[]') as failed,
+			coalesce(string_agg(r.fault, '; ' order by r.artifact), '') as fault
+			from weir.test_reports r where r.task = u.task
+				and r.attempt = (select max(m.attempt) from weir.test_reports m where m.task = u.task)) r
+		order by u.unit`, id, after, f.State, f.Device, f.PC, most)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (u Result, err error) {
+		var task *weir.ID
+		var files int
+		var t Tests
+		err = row.Scan(&u.Unit, &u.Round, &u.State, &u.Device, &u.PC, &task, &u.Attempt, &u.Cause, &u.StartedAt, &u.EndedAt,
+			(*[]byte)(&u.Result), &files, &t.Tests, &t.Failures, &t.Errors, &t.Skipped, &t.Seconds, &t.Failed, &t.Fault)
+		u.Task = or(task)
+		if files > 0 {
+			u.Tests = &t
+		}
+		return u, err
+	})
+}
+
+// cases counts the devices on which each case failed, of the same attempts as results.
+func (s *Store) cases(ctx context.Context, id weir.ID, most int) ([]FailedCase, error) {
+	rows, err := s.pool.Query(ctx, `select coalesce(c.suite, ''), c.name, count(distinct u.device)::int as devices, count(*)::int,
+			(array_agg(distinct u.device))[1:20], coalesce(min(c.message), '')
+		from weir.test_reports r join weir.fleet_unit u on u.task = r.task,
+			jsonb_to_recordset(r.failed) c (suite text, name text, kind text, message text)
+		where r.job = $1 and r.attempt = (select max(m.attempt) from weir.test_reports m where m.task = r.task)
+		group by 1, 2 order by devices desc, 1, 2 limit $2`, id, most)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c FailedCase, err error) {
+		err = row.Scan(&c.Suite, &c.Name, &c.Devices, &c.Runs, &c.On, &c.Message)
+		return c, err
+	})
+}
+
+// unread lists reports of tests that are due to be read.
+const (
+	unreadSQL = `select a.id, a.bucket, a.key, a.size, a.at from weir.test_reports r join weir.artifacts a on a.id = r.artifact
+		where r.due <= clock_timestamp() order by r.due limit $1`
+	readSQL  = `select weir.test_report_read($1, $2, $3, nullif($4, ''))`
+	laterSQL = `select weir.test_report_read($1, $2, null, $3, clock_timestamp() + interval '1 min')`
+)
 
 // --- devices
 
 const deviceColumns = `d.serial, coalesce(d.pc, ''), coalesce(d.hub, ''), coalesce(d.target, ''), d.labels, d.online, d.online_at, d.missing_at, d.health, d.health_at, coalesce(d.health_note, ''),
-	coalesce(d.health_by, ''), d.health_job, d.evidence, d.checks, d.check_at, d.registered_at, d.eligible, coalesce(d.why, ''), d.reason ->> 'code', d.reason - 'code', d.task, d.job, coalesce(d.attempt, 0), d.claimed_at, d.deadline, d.flaps, d.answer, d.answer_at`
+	coalesce(d.health_by, ''), d.health_job, d.evidence, d.checks, d.check_at, d.registered_at, d.eligible, coalesce(d.why, ''), d.reason ->> 'code', d.reason - 'code', d.task, d.job, coalesce(d.attempt, 0), d.claimed_at, d.deadline, d.flaps, d.answer, d.answer_at,
+	d.health_until, coalesce(d.reserved_by, ''), d.reserved_at, d.reserved_until, coalesce(d.reserved_note, '')`
 
 const (
 	deviceAll    = `from (select x.id, x.serial from weir.devices x where $2 = '' and ` + deviceFilter
@@ -194,7 +264,8 @@ func (s *Store) devices(ctx context.Context, from string, args ...any) ([]Device
 		var code *string
 		var args map[string]any
 		err = row.Scan(&d.Serial, &d.PC, &d.Hub, &d.Target, &d.Labels, &d.Online, &d.OnlineAt, &d.MissingAt, &d.Health, &d.HealthAt, &d.HealthNote, &d.HealthBy, &blamed, &d.Evidence, &d.Checks, &d.CheckAt,
-			&d.RegisteredAt, &d.Eligible, &d.Why, &code, &args, &task, &job, &d.Attempt, &d.ClaimedAt, &d.Deadline, &d.Flaps, &d.Answer, &d.AnswerAt)
+			&d.RegisteredAt, &d.Eligible, &d.Why, &code, &args, &task, &job, &d.Attempt, &d.ClaimedAt, &d.Deadline, &d.Flaps, &d.Answer, &d.AnswerAt,
+			&d.HealthUntil, &d.ReservedBy, &d.ReservedAt, &d.ReservedUntil, &d.ReservedNote)
 		d.HealthJob, d.Task, d.Job = or(blamed), or(task), or(job)
 		d.Reason, d.Presence = reason.Of(code, args), presenceOf(d)
 		return d, err
@@ -216,14 +287,16 @@ func (s *Store) deviceEvents(ctx context.Context, serial string, most int) ([]De
 }
 
 const (
-	maintainSQL   = `select weir.device_maintain($1, nullif($2, ''), nullif($3, ''))`
-	releaseSQL    = `select weir.device_release($1, nullif($2, ''), nullif($3, ''))`
+	maintainSQL = `select weir.device_maintain($1, nullif($2, ''), nullif($3, ''), $4)`
+	releaseSQL  = `select weir.device_release($1, nullif($2, ''), nullif($3, ''), nullif($4, ''), $5)`
+	reserveSQL  = `select weir.device_reserve($1, by => nullif($2, ''), reason => nullif($3, ''),
+		holder => nullif($4, ''), until => $5)`
 	retireSQL     = `select weir.device_retire($1, nullif($2, ''), nullif($3, ''))`
 	quarantineSQL = `select weir.device_quarantine($1, nullif($2, ''), nullif($3, ''))`
 )
 
-func (s *Store) command(ctx context.Context, op, sql, serial, by, reason string) (changed bool, err error) {
-	if err := s.pool.QueryRow(ctx, sql, serial, by, reason).Scan(&changed); err != nil {
+func (s *Store) command(ctx context.Context, op, sql, serial, by, reason string, more ...any) (changed bool, err error) {
+	if err := s.pool.QueryRow(ctx, sql, append([]any{serial, by, reason}, more...)...).Scan(&changed); err != nil {
 		return false, fmt.Errorf("%s: %w", op, err)
 	}
 	return changed, nil

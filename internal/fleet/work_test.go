@@ -117,7 +117,7 @@ func TestTargets(t *testing.T) {
 	// If nothing is in the target, the job fails with that cause and keeps no other job
 	// waiting.
 	empty := r.submit("empty", func(s *Spec) { s.Target = Target{Tag: "none"} })
-	if j := r.job(empty, JobFailed); j.Cause != "no device is in its target" {
+	if j := r.job(empty, JobFailed); j.Cause != "no device is in its target: tag=none keeps 3 of 3 out" {
 		t.Errorf("%+v", j)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/fleet"
@@ -161,6 +162,17 @@ func TestDevicesOverHTTP(t *testing.T) {
 	if !did.Changed || did.Device.Health != "maintenance" || !strings.HasSuffix(did.Device.HealthNote, "new battery") || did.Device.HealthBy != "otto" || did.Device.Eligible {
 		t.Errorf("maintain: %+v", did)
 	}
+	soon := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	otto.want(http.StatusUnprocessableEntity, "POST", "/devices/D4/reserve", map[string]string{"reason": "mine"})
+	otto.want(http.StatusOK, "POST", "/devices/D4/reserve", map[string]string{"until": soon, "reason": "a crash"}).into(&did)
+	if d := did.Device; !did.Changed || d.ReservedBy != "otto" || d.Eligible || d.Reason.Code != "device_reserved" {
+		t.Errorf("reserve: %+v", did)
+	}
+	otto.want(http.StatusOK, "POST", "/devices/D4/reserve", map[string]string{"until": soon, "reason": "a crash"}).into(&did)
+	if did.Changed {
+		t.Error("the same reservation again changed something")
+	}
+	otto.want(http.StatusOK, "POST", "/devices/D4/release", nil)
 	otto.want(http.StatusOK, "POST", "/devices/B2/quarantine", map[string]string{"reason": "screen"})
 	otto.want(http.StatusOK, "POST", "/devices/C3/retire", map[string]string{"reason": "sold"})
 	otto.want(http.StatusConflict, "POST", "/devices/C3/maintain", map[string]string{"reason": "oops"})
@@ -173,6 +185,8 @@ func TestDevicesOverHTTP(t *testing.T) {
 		}
 	}
 	otto.want(http.StatusUnprocessableEntity, "GET", "/devices?label=x", nil)
+	otto.want(http.StatusNotFound, "GET", "/fleet/jobs/none/results", nil)
+	otto.want(http.StatusNotFound, "GET", "/fleet/jobs/none/cases", nil)
 	otto.want(http.StatusOK, "POST", "/devices/A1/release", map[string]string{"reason": "done"}).into(&did)
 	if !did.Changed || did.Device.Health != "good" {
 		t.Errorf("release: %+v", did)

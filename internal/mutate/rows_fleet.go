@@ -57,6 +57,64 @@ var fleetRows = []Row{
 		fleetTests, "TestDeviceCommands",
 	},
 	{
+		"a reserved device is not picked", "schema/functions/fleet/_fleet_pick.sql",
+		` and d.reserved_by is null`, ``,
+		fleetTests, "TestReservation",
+	},
+	{
+		"a claim looks again whether a device is reserved", "schema/functions/fleet/fleet_claim.sql",
+		`and d.reserved_by is null`, ``,
+		fleetTests, "TestReservedUnderThePCsLock",
+	},
+	{
+		"a reserved device keeps no job active", "schema/functions/fleet/_device_reason.sql",
+		`when d.reserved_by is not null then`, `when false then`,
+		fleetTests, "TestReservation",
+	},
+	{
+		"a person does not reserve the device of another", "schema/functions/fleet/device_reserve.sql",
+		`if d.reserved_by <> person then`, `if false then`,
+		fleetTests, "TestReservationIsOnesOwn",
+	},
+	{
+		"a person does not release the device of another", "schema/functions/fleet/device_release.sql",
+		`and (mine or coalesce(others, false))`, `and true`,
+		fleetTests, "TestReservationIsOnesOwn",
+	},
+	{
+		"a reservation has an end", "schema/functions/fleet/device_reserve.sql",
+		`if coalesce(device_reserve.until <= t, true) or device_reserve.until > t + interval '30 days' then`,
+		`if false then`,
+		fleetTests, "TestReservationIsOnesOwn",
+	},
+	{
+		"the end of a reservation waits for no command", "schema/functions/fleet/_device_due.sql",
+		`where x.reserved_until <= t order by x.id limit 500 for update skip locked`,
+		`where x.reserved_until <= t order by x.id limit 500 for update`,
+		fleetTests, "TestReservedUnderThePCsLock",
+	},
+	{
+		"the end of maintenance waits for no command", "schema/functions/fleet/_device_due.sql",
+		`where x.health_until <= t order by x.id limit 500 for update skip locked`,
+		`where x.health_until <= t order by x.id limit 500 for update`,
+		fleetTests, "TestReservedUnderThePCsLock",
+	},
+	{
+		"what was read of a report is of its last upload", "schema/functions/fleet/test_report_read.sql",
+		` and a.at = test_report_read.uploaded`, ``,
+		fleetTests, "TestReportsAreReadAgain",
+	},
+	{
+		"a report with a document type is refused", "internal/fleet/junit/junit.go",
+		`return errors.New("it has a document type, which is refused")`, `continue`,
+		"./internal/fleet/junit", "TestHostile",
+	},
+	{
+		"a report is bounded in depth", "internal/fleet/junit/junit.go",
+		`if p.depth++; p.depth > depthMost {`, `if p.depth++; false {`,
+		"./internal/fleet/junit", "TestHostile",
+	},
+	{
 		"set_slots takes the PC's lock", "schema/functions/fleet/set_slots.sql",
 		` for no key update of n;`, `;`,
 		fleetTests, "TestSlotsAreCountedUnderThePCsLock",
@@ -115,12 +173,12 @@ var fleetRows = []Row{
 		fleetTests, "TestDevicesAreJudgedUnderTheirLock",
 	},
 	{
-		"a command judges the device as it is", "schema/functions/fleet/_device_command.sql",
+		"a command judges the device as it is", "schema/functions/fleet/_device_locked.sql",
 		`where x.id = d.id for update;`, `where x.id = d.id;`,
 		fleetTests, "TestDevicesAreJudgedUnderTheirLock",
 	},
 	{
-		"no claim takes a device that is put out", "schema/functions/fleet/_device_command.sql",
+		"no claim takes a device that is put out", "schema/functions/fleet/_device_locked.sql",
 		`perform from weir.nodes n where n.id = d.node for no key update;`, ``,
 		fleetTests, "TestDevicesAreJudgedUnderTheirLock",
 	},

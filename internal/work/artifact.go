@@ -4,7 +4,9 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 
+	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
@@ -20,7 +22,7 @@ type ListingArtifacts struct {
 
 // ArtifactsOfJob names the job whose artifacts are listed.
 type ArtifactsOfJob struct {
-	Job string `path:"job" maxLength:"64" doc:"The id, whole or its end."`
+	Job string `path:"job" maxLength:"200" doc:"The id, whole or its end, or the name."`
 	ListingArtifacts
 }
 
@@ -39,8 +41,8 @@ type NamedArtifact struct {
 var (
 	JobArtifacts = listArtifacts("/jobs/{job}/artifacts", "List the artifacts of a job, newest first",
 		func(ctx context.Context, s *Store, in *ArtifactsOfJob) (f view.ArtifactFilter, of *ListingArtifacts, err error) {
-			if f.Job, err = s.View.JobID(ctx, in.Job); err != nil {
-				return f, nil, view.Blamed("job", err)
+			if f.Job, err = s.findJob(ctx, in.Job); err != nil {
+				return f, nil, err
 			}
 			_, err = s.View.Job(ctx, f.Job)
 			return f, &in.ListingArtifacts, err
@@ -58,6 +60,19 @@ var (
 			return s.View.Artifact(ctx, in.Artifact)
 		})
 )
+
+// findJob resolves a job: its id or the end of it, or its name if it is unique among the
+// jobs that have not ended, or else the newest ended job of that name.
+func (s *Store) findJob(ctx context.Context, text string) (weir.ID, error) {
+	return view.Find(ctx, s.View, "job", "job", "weir job list", text, func() (called []view.Called, _ error) {
+		// A star at the end would mean every name that begins so.
+		found, err := s.View.Jobs(ctx, view.JobFilter{Name: strings.TrimRight(text, "*")}, view.Page{Limit: 1000})
+		for _, j := range found {
+			called = append(called, view.Called{ID: j.ID, Name: j.Name, Ended: !j.FinishedAt.IsZero()})
+		}
+		return called, err
+	})
+}
 
 func onArtifact(verb, path, summary string) op.Operation {
 	return op.Operation{Noun: "artifact", Verb: verb, Method: http.MethodGet, Path: path, Right: auth.Read, Summary: summary}

@@ -83,7 +83,7 @@ var deviceListing = command.Listing[fleet.Device]{
 		{Title: "TARGET", Wide: true, Value: func(_ *command.Output, d fleet.Device) string { return d.Target }},
 		{Title: "LABELS", Value: func(_ *command.Output, d fleet.Device) string { return command.Labels(d.Labels) }},
 		{Title: "WHY NOT", Value: func(_ *command.Output, d fleet.Device) string {
-			if d.HealthNote != "" && !d.Eligible && d.Online && d.MissingAt == nil {
+			if d.HealthNote != "" && !d.Eligible && d.Online && d.MissingAt == nil && d.ReservedBy == "" {
 				return d.HealthNote
 			}
 			return d.Why
@@ -196,11 +196,15 @@ func printDevice(o *command.Output, p devicePage) error {
 		{"Labels", command.Labels(p.Labels)},
 		{"Presence", presence(p.Device) + " since " + o.Both(p.OnlineAt)},
 		{"Health", p.Health + " since " + o.Both(p.HealthAt)},
+		{"Until", o.BothOf(p.HealthUntil, "")},
 		{"Reason", p.HealthNote},
 		{"Decided by", p.HealthBy},
 		{"Because of job", command.IDText(p.HealthJob)},
 		{"Evidence", strings.Join(evidence, ", ")},
 		{"Health task due", o.BothOf(p.CheckAt, "")},
+		{"Reserved by", p.ReservedBy},
+		{"Reserved until", o.BothOf(p.ReservedUntil, "")},
+		{"Reserved for", p.ReservedNote},
 		{"Went away", flapsSaid(p.Flaps)},
 		{"Gets no work", p.Why},
 		{"Serves again", servedSaid(o, p.Answer, p.AnswerAt)},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,23 +19,52 @@ import (
 // deviceVerb is a command on devices.
 type deviceVerb struct {
 	name, short, example, became string
-	do                           *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.DeviceChanged]
+	do                           func(context.Context, op.Caller, *deviceOrder, string) (fleet.DeviceChanged, error)
 	// takes: it takes devices away, and what runs on them goes on. asks: a person is
 	// asked first, also about a single device.
 	takes, asks bool
+	// ends: it may end by itself. must: and has to.
+	ends, must bool
+}
+
+// decides is a verb that takes a reason alone.
+func decides(
+	o *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.DeviceChanged],
+) func(context.Context, op.Caller, *deviceOrder, string) (fleet.DeviceChanged, error) {
+	return func(ctx context.Context, c op.Caller, d *deviceOrder, serial string) (fleet.DeviceChanged, error) {
+		in := &fleet.DeviceDecision{NamedDevice: fleet.NamedDevice{Serial: serial}, Body: &op.DecisionBody{Reason: d.reason}}
+		return o.Call(ctx, c, in)
+	}
+}
+
+func maintains(ctx context.Context, c op.Caller, d *deviceOrder, serial string) (fleet.DeviceChanged, error) {
+	return fleet.Maintain.Call(ctx, c, &fleet.DeviceMaintenance{
+		NamedDevice: fleet.NamedDevice{Serial: serial}, Body: &fleet.MaintenanceBody{Reason: d.reason, Until: d.end},
+	})
+}
+
+func reserves(ctx context.Context, c op.Caller, d *deviceOrder, serial string) (fleet.DeviceChanged, error) {
+	return fleet.Reserve.Call(ctx, c, &fleet.DeviceReservation{
+		NamedDevice: fleet.NamedDevice{Serial: serial}, Body: fleet.ReservationBody{Until: d.end, Reason: d.reason},
+	})
 }
 
 var deviceVerbs = []deviceVerb{
 	{
-		name: "maintain", short: "Take devices out of the schedule for work on them", example: "weir device maintain R58M123ABC --reason 'new battery'\n  weir device maintain --pc PC-07 --reason 'new hub'",
-		became: "in maintenance", do: fleet.Maintain, takes: true,
+		name: "maintain", short: "Take devices out of the schedule for work on them", example: "weir device maintain R58M123ABC --reason 'new battery'\n  weir device maintain --pc PC-07 --until 2h --reason 'new hub'",
+		became: "in maintenance", do: maintains, takes: true, ends: true,
 	},
 	{
-		name: "release", short: "Give devices back to the schedule; where there is a health task, they have to pass it first",
-		example: "weir device release R58M123ABC R58M456DEF --reason 'cable replaced'\n  weir device release --pc PC-11 --health quarantined --reason 'hub replaced'", became: "released", do: fleet.Release,
+		name: "reserve", short: "Reserve devices for yourself until a time; they get no work meanwhile",
+		example: "weir device reserve R58M123ABC --until 2h --reason 'a crash in the camera'", became: "reserved", do: reserves,
+		takes: true, ends: true, must: true,
 	},
-	{name: "quarantine", short: "Put devices out, as a run that failed for good does", example: "weir device quarantine R58M123ABC --reason 'screen is broken'", became: "quarantined", do: fleet.Quarantine, takes: true},
-	{name: "retire", short: "Take devices out for good", example: "weir device retire R58M123ABC --reason 'sold'", became: "retired", do: fleet.Retire, takes: true, asks: true},
+	{
+		name: "release", short: "Give devices back to the schedule, from a reservation too; where there is a health task, those that were out have to pass it first",
+		example: "weir device release R58M123ABC R58M456DEF --reason 'cable replaced'\n  weir device release --pc PC-11 --health quarantined --reason 'hub replaced'", became: "released", do: decides(fleet.Release),
+	},
+	{name: "quarantine", short: "Put devices out, as a run that failed for good does", example: "weir device quarantine R58M123ABC --reason 'screen is broken'", became: "quarantined", do: decides(fleet.Quarantine), takes: true},
+	{name: "retire", short: "Take devices out for good", example: "weir device retire R58M123ABC --reason 'sold'", became: "retired", do: decides(fleet.Retire), takes: true, asks: true},
 }
 
 func deviceCommands(e *command.Env) (commands []*cobra.Command) {
@@ -52,8 +82,7 @@ type deviceDid struct {
 
 // on does it to a device.
 func (d *deviceOrder) on(ctx context.Context, s *app.Session, serial string) (fleet.DeviceChanged, error) {
-	in := &fleet.DeviceDecision{NamedDevice: fleet.NamedDevice{Serial: serial}, Body: &op.DecisionBody{Reason: d.reason}}
-	return d.do.Call(ctx, s.Operations, in)
+	return d.do(ctx, s.Operations, d, serial)
 }
 
 // deviceOrder is a command as it was given.
@@ -63,6 +92,9 @@ type deviceOrder struct {
 	// filtered: the devices are those of the filter.
 	filtered bool
 	reason   string
+	// until as it was typed, end as it was understood.
+	until string
+	end   time.Time
 	command.BulkFlags
 }
 
@@ -89,6 +121,9 @@ were refused.`
 		return nil
 	}
 	c.RunE = e.Session(func(ctx context.Context, s *app.Session, args []string) error {
+		if err := d.readEnd(e.Output().Now); err != nil {
+			return err
+		}
 		if d.filtered {
 			return commandMatching(ctx, e, s, d)
 		}
@@ -96,10 +131,30 @@ were refused.`
 	})
 	flags := c.Flags()
 	flags.StringVar(&d.reason, "reason", "", "why; it is kept with the device")
+	if v.ends {
+		flags.StringVar(&d.until, "until", "", "end it by itself at this `time`, or after a duration")
+	}
 	deviceFilterFlags(c, &d.filter, "all")
 	flags.BoolVar(&d.Yes, "yes", false, "do not ask")
 	flags.BoolVar(&d.DryRun, "dry-run", false, "with a filter: only say how many match, and show some")
 	return c
+}
+
+// readEnd understands --until.
+func (d *deviceOrder) readEnd(now time.Time) (err error) {
+	switch {
+	case d.until == "" && d.must:
+		return command.Invalid("say how long: --until 2h", "--until is missing")
+	case d.until == "":
+		return nil
+	}
+	if d.end, err = command.ReadTime(d.until, now); err != nil {
+		return command.Invalid("", "--until: %s", err)
+	}
+	if !d.end.After(now) {
+		return command.Invalid("give a time to come, or a duration such as 10m", "--until: %s is past", command.Exact(d.end))
+	}
+	return nil
 }
 
 // commandDevices does it to the devices that were named.
@@ -128,6 +183,9 @@ func commandDevices(ctx context.Context, e *command.Env, s *app.Session, d devic
 		said := "is " + d.became
 		if !out.Changed {
 			said = "was " + d.became + " already"
+		}
+		if !d.end.IsZero() {
+			said += " until " + o.Both(d.end)
 		}
 		if err := o.Did(command.Clean(serial), deviceDid{serial, out.Changed}, "Device %s %s.", command.Clean(serial), said); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 // Fleet is the command weir fleet.
 func Fleet(e *command.Env) *cobra.Command {
 	return e.Noun("fleet", "Run jobs on devices that hang on PCs", []string{"fleets"},
-		fleetInit(e), fleetRun(e), fleetList(e), fleetShow(e), fleetWatch(e), fleetWhy(e), fleetLog(e), fleetCancel(e), fleetRerun(e), fleetPolicy(e))
+		fleetInit(e), fleetRun(e), fleetList(e), fleetShow(e), fleetWatch(e), fleetWhy(e), fleetResults(e), fleetLog(e), fleetCancel(e), fleetRerun(e), fleetPolicy(e))
 }
 
 func fleetList(e *command.Env) *cobra.Command {

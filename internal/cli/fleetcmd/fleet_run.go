@@ -86,6 +86,8 @@ WEIR_DEVICE_LABELS; {serial} and {target} in an argument stand for its own.
   all             every device that is not retired
   tag=NAME        those with the label tag=NAME
   label=KEY=VALUE those with this label
+  label=CONDITION those with such labels: 'label=android>=13', 'label=model in (a, b)',
+                  'label=not tag=old'
   device=SERIAL   these
 
 One fleet job is active at a time, the oldest; the others wait. With --watch the exit
@@ -115,7 +117,7 @@ code is how it ended: 0 done, 1 failed, 2 canceled.`,
 		return runFleet(ctx, e, s, spec, f.key, f.watch)
 	})
 	flags := c.Flags()
-	flags.StringArrayVar(&f.target, "target", nil, "on which devices: `all`, tag=NAME, label=KEY=VALUE or device=SERIAL; may be repeated")
+	flags.StringArrayVar(&f.target, "target", nil, "on which devices: `all`, tag=NAME, label=KEY=VALUE, label=CONDITION or device=SERIAL; may be repeated")
 	flags.StringVar(&f.name, "name", "", "what the job is called; default: as its file or command")
 	flags.StringToStringVar(&f.env, "env", nil, "variable of the command: `NAME=VALUE`; may be repeated")
 	flags.IntVar(&f.any, "any", 0, "so many runs, which any device of the target may serve; default: one on each")
@@ -204,6 +206,8 @@ func readTarget(words []string) (t fleet.Target, err error) {
 			t.Tag = value
 		case kind == "device" && value != "":
 			t.Devices = append(t.Devices, strings.Split(value, ",")...)
+		case kind == "label" && value != "" && (!both || strings.ContainsAny(key, "<>! (")):
+			t.Match = append(t.Match, value)
 		case kind == "label" && both && key != "":
 			if t.Labels == nil {
 				t.Labels = map[string]string{}

@@ -116,6 +116,9 @@ func targetText(t fleet.Target) string {
 	if len(t.Labels) > 0 {
 		parts = append(parts, "labels "+command.Labels(t.Labels))
 	}
+	if len(t.Match) > 0 {
+		parts = append(parts, strings.Join(t.Match, ", "))
+	}
 	if len(t.Devices) > 0 {
 		parts = append(parts, command.Plural(len(t.Devices), "device", "devices")+": "+command.Cut(strings.Join(t.Devices, ", "), 120))
 	}

@@ -27,6 +27,11 @@ it was canceled. Ctrl-C ends the watching, never the job.`,
 	}, findFleet, watchFleet)
 }
 
+// Watch shows a fleet job until it has ended, and returns how it ended.
+func Watch(ctx context.Context, o *command.Output, s *app.Session, id weir.ID) error {
+	return watchFleet(ctx, o, s, id)
+}
+
 // watchFleet shows a fleet job until it has ended, and returns how it ended.
 func watchFleet(ctx context.Context, o *command.Output, s *app.Session, id weir.ID) error {
 	page, err := command.Watched[fleetPage]{

@@ -51,7 +51,7 @@ func artifactList(e *command.Env) *cobra.Command {
 		}), nil
 	})
 	flags := c.Flags()
-	flags.StringVar(&job, "job", "", "only those of this job")
+	flags.StringVar(&job, "job", "", "only those of this job: its id, or its name")
 	flags.StringVar(&task, "task", "", "only those of this task: its id, or JOB/STEP")
 	flags.IntVar(&f.Attempt, "attempt", 0, "only those of this attempt")
 	flags.StringVar(&f.Kind, "kind", "", "only input, output or log")

@@ -26,19 +26,12 @@ func jobArtifacts(e *command.Env) *cobra.Command {
 	var into string
 	var force bool
 	c := &cobra.Command{
-		Use: "artifacts ID", Short: "List what the tasks of a job left, or fetch it all", Args: e.Args("ID"),
+		Use: "artifacts ID|NAME", Short: "List what the tasks of a job left, or fetch it all", Args: e.Args("ID"),
 		Long: `List what the tasks of a job left. With --download it is fetched into a folder, as
 STEP/NAME; of several attempts the newest counts.`,
-		Example: "  weir job artifacts 8057b302099a\n  weir job artifacts 8057b302099a --download out",
+		Example: "  weir job artifacts 8057b302099a\n  weir job artifacts nightly --download out",
 		RunE: e.Session(func(ctx context.Context, s *app.Session, args []string) error {
-			id, err := FindJob(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			if _, err := ShowJob(ctx, s, id); err != nil {
-				return err
-			}
-			found, err := jobOutputs(ctx, s, id)
+			found, err := jobOutputs(ctx, s, args[0])
 			if err != nil {
 				return err
 			}
@@ -58,8 +51,8 @@ STEP/NAME; of several attempts the newest counts.`,
 }
 
 // jobOutputs reads all artifacts of a job, newest first.
-func jobOutputs(ctx context.Context, s *app.Session, job weir.ID) ([]view.Artifact, error) {
-	return op.Each(ctx, s.Operations, work.JobArtifacts, work.ArtifactsOfJob{Job: job.String()})
+func jobOutputs(ctx context.Context, s *app.Session, job string) ([]view.Artifact, error) {
+	return op.Each(ctx, s.Operations, work.JobArtifacts, work.ArtifactsOfJob{Job: job})
 }
 
 // newest keeps the outputs of the newest attempt of each task that left them.

@@ -10,7 +10,9 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/app"
 	"github.com/weirhq/weir/internal/cli/command"
+	"github.com/weirhq/weir/internal/cli/fleetcmd"
 	"github.com/weirhq/weir/internal/cli/workcmd"
+	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/work"
 	"github.com/weirhq/weir/internal/workflow"
@@ -69,13 +71,17 @@ func scheduleNext(e *command.Env) *cobra.Command {
 func scheduleRun(e *command.Env) *cobra.Command {
 	var watch, log bool
 	c := &cobra.Command{
-		Use: "run NAME", Short: "Run the workflow of a schedule now, with its params", Args: e.Args("NAME"),
+		Use: "run NAME", Short: "Run the workflow or the fleet job of a schedule now", Args: e.Args("NAME"),
 		Long: `Run the workflow of a schedule now, with its params: a job as of weir run, which
-the schedule does not count. When the schedule is due next stays as it is.`,
+the schedule does not count; or its fleet job, as of weir fleet run. When the schedule
+is due next stays as it is.`,
 		RunE: e.Session(func(ctx context.Context, s *app.Session, args []string) error {
 			found, err := work.ShowSchedule.Call(ctx, s.Operations, &work.NamedSchedule{Schedule: args[0]})
 			if err != nil {
 				return err
+			}
+			if found.Workflow == "" && found.Service == fleetService {
+				return runFleet(ctx, e, s, found, watch, log)
 			}
 			if found.Workflow == "" {
 				return problem.New(problem.Invalid, "submit a task with: weir task submit "+command.Clean(found.Service), "schedule %s runs no workflow", found.Name)
@@ -101,4 +107,38 @@ the schedule does not count. When the schedule is due next stays as it is.`,
 	c.Flags().BoolVar(&log, "log", false, "watch it, and print what the steps print")
 	command.SettingFlags(c, false, "bucket")
 	return c
+}
+
+// fleetService is the service of schedules that submit fleet jobs.
+const fleetService = "fleet"
+
+// runFleet submits the fleet job of a schedule.
+func runFleet(ctx context.Context, e *command.Env, s *app.Session, found work.Schedule, watch, log bool) error {
+	if log {
+		return command.Invalid("leave it out; see what a device printed with: weir fleet log ID SERIAL",
+			"--log is for workflows, and schedule %s submits fleet jobs", found.Name)
+	}
+	var task struct {
+		Params json.RawMessage `json:"params"`
+	}
+	if err := json.Unmarshal(found.Task, &task); err != nil {
+		return err
+	}
+	spec, err := fleet.ParseSpec(task.Params)
+	if err != nil {
+		return err
+	}
+	if spec.Name == "" {
+		spec.Name = found.Name
+	}
+	made, err := fleet.Create.Call(ctx, s.Operations, &fleet.Creating{Body: fleet.CreateBody{Spec: spec}})
+	if err != nil {
+		return err
+	}
+	o := e.Output()
+	err = o.Did(made.ID.String(), made, "Fleet job %s (%s) of schedule %s.", made.ID, command.Clean(made.Name), command.Clean(found.Name))
+	if err != nil || !watch {
+		return err
+	}
+	return fleetcmd.Watch(ctx, o, s, made.ID)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"time"
 
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/op"
@@ -28,8 +29,44 @@ func canceledFleet(r *site.Request, c fleet.Canceled) site.Done {
 	return site.Done{To: site.FleetJobPath(c.ID), Say: ui.Say(r.Context(), "said.fleet.canceled", c.Canceled, c.Requested)}
 }
 
-// onDevice is a command on a device. It asks first, and tells the reason to who asks why.
-func (w *pages) onDevice(o *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.DeviceChanged]) site.Action {
+// ends are the lengths of time that a form offers.
+var ends = []struct {
+	key string
+	d   time.Duration
+}{
+	{"ends.30m", 30 * time.Minute},
+	{"ends.1h", time.Hour},
+	{"ends.2h", 2 * time.Hour},
+	{"ends.4h", 4 * time.Hour},
+	{"ends.8h", 8 * time.Hour},
+	{"ends.1d", 24 * time.Hour},
+	{"ends.7d", 7 * 24 * time.Hour},
+}
+
+// endField asks for the end of something. Its values are times and not lengths, so a form
+// that is sent twice means the same end.
+func endField(r *site.Request, first ...ui.Option) ui.Field {
+	ctx := r.Context()
+	f := ui.Field{Name: "until", Label: ui.Say(ctx, "device.until"), Type: "select", Options: first, Optional: len(first) > 0}
+	for _, e := range ends {
+		at := r.Now.Add(e.d).UTC().Truncate(time.Second).Format(time.RFC3339)
+		f.Options = append(f.Options, ui.Option{Value: at, Label: ui.Say(ctx, e.key)})
+	}
+	f.Value = f.Options[0].Value
+	return f
+}
+
+func reservationEnd(r *site.Request) ui.Field { return endField(r) }
+
+func maintenanceEnd(r *site.Request) ui.Field {
+	return endField(r, ui.Option{Label: ui.Say(r.Context(), "ends.person")})
+}
+
+// onDevice is a command on a device. It asks first, for the end too if there is one, and
+// tells the reason to who asks why.
+func onDevice[In any](
+	w *pages, o *op.Op[*fleet.Store, In, fleet.DeviceChanged], end func(*site.Request) ui.Field,
+) site.Action {
 	ask := func(r *site.Request) (ui.Question, error) {
 		store, err := w.fleets()
 		if err != nil {
@@ -40,9 +77,14 @@ func (w *pages) onDevice(o *op.Op[*fleet.Store, fleet.DeviceDecision, fleet.Devi
 			return ui.Question{}, err
 		}
 		ctx := r.Context()
+		fields := site.ReasonFor(ctx)
+		fields[0].Optional = o.Verb == fleet.Reserve.Verb || o.Verb == fleet.Release.Verb && d.ReservedBy != ""
+		if end != nil {
+			fields = append(fields, end(r))
+		}
 		return ui.Question{
 			Title: ui.Say(ctx, "device.ask."+o.Verb, ui.Line(d.Serial)), Text: ui.Say(ctx, "device.text."+o.Verb), Button: ui.Say(ctx, "device."+o.Verb),
-			Danger: o.Verb == fleet.Retire.Verb, Fields: site.ReasonFor(ctx), Back: devicePath(d.Serial),
+			Danger: o.Verb == fleet.Retire.Verb, Fields: fields, Back: devicePath(d.Serial),
 		}, nil
 	}
 	return site.Operated(w.Operations, o, "/fleet", ask, func(r *site.Request, out fleet.DeviceChanged) site.Done {

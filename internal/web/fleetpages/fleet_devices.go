@@ -114,11 +114,15 @@ func (v deviceView) mayMaintain() bool {
 }
 
 func (v deviceView) mayRelease() bool {
-	return v.can.device && (v.Health == fleet.HealthQuarantined || v.Health == fleet.HealthMaintenance || v.Health == fleet.HealthSuspect)
+	return v.can.device && (v.ReservedBy != "" || v.Health == fleet.HealthQuarantined || v.Health == fleet.HealthMaintenance || v.Health == fleet.HealthSuspect)
 }
 
 func (v deviceView) mayQuarantine() bool {
 	return v.can.device && (v.Health == fleet.HealthGood || v.Health == fleet.HealthUnknown || v.Health == fleet.HealthSuspect)
+}
+
+func (v deviceView) mayReserve() bool {
+	return v.can.device && v.ReservedBy == "" && v.Health != fleet.HealthRetired
 }
 
 func (v deviceView) mayRetire() bool { return v.can.device && v.Health != fleet.HealthRetired }
@@ -196,6 +200,10 @@ func eventLook(e fleet.DeviceEvent) site.Look {
 		return site.Look{Icon: "offline", Class: "is-idle"}
 	case "check_failed":
 		return site.Look{Icon: "failed", Class: "is-failed"}
+	case "reserved":
+		return site.Look{Icon: "lock", Class: "is-held"}
+	case "unreserved":
+		return site.Look{Icon: "live", Class: "is-done"}
 	case "conflict":
 		return site.Look{Icon: "alert", Class: "is-held"}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -117,7 +118,13 @@ func (f *fleetForm) specTarget(r *site.Request, t *fleet.Target) {
 	ctx := r.Context()
 	t.Devices = strings.FieldsFunc(f.devices, between)
 	t.Tag = f.tag
-	for _, pair := range strings.FieldsFunc(f.labels, between) {
+	labels := f.labels
+	if strings.ContainsAny(labels, "<>!(") || strings.Contains(labels, "not ") {
+		// Conditions have spaces and commas of their own: one stands in each line.
+		t.Match, labels = slices.DeleteFunc(strings.FieldsFunc(labels, func(r rune) bool { return r == '\n' || r == '\r' || r == ';' }),
+			func(line string) bool { return strings.TrimSpace(line) == "" }), ""
+	}
+	for _, pair := range strings.FieldsFunc(labels, between) {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok || key == "" {
 			f.blame("target.labels", ui.Say(ctx, "newfleet.fault.label", ui.Cut(ui.Line(pair), 40)))
@@ -128,7 +135,7 @@ func (f *fleetForm) specTarget(r *site.Request, t *fleet.Target) {
 		}
 		t.Labels[key] = value
 	}
-	some := len(t.Devices) > 0 || t.Tag != "" || len(t.Labels) > 0
+	some := len(t.Devices) > 0 || t.Tag != "" || len(t.Labels)+len(t.Match) > 0
 	switch {
 	case f.target == targetAll && some:
 		f.blame("target", ui.Say(ctx, "newfleet.fault.all"))

@@ -60,7 +60,7 @@ func (v fleetJobsView) rest() []fleet.Job {
 }
 
 // fleetJobTabs are the views of a fleet job, by the end of their addresses.
-var fleetJobTabs = []struct{ name, end string }{{"progress", ""}, {"units", "/units"}, {"spec", "/spec"}}
+var fleetJobTabs = []struct{ name, end string }{{"progress", ""}, {"units", "/units"}, {"results", "/results"}, {"spec", "/spec"}}
 
 // fleetJobView is what all views of a fleet job show.
 type fleetJobView struct {

@@ -24,6 +24,7 @@ func (w *pages) pages() []site.Page {
 		{Path: "/fleet/jobs", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleet("/fleet/jobs", w.fleetJobs)},
 		{Path: "/fleet/jobs/{job}", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("", w.fleetJobProgress)},
 		{Path: "/fleet/jobs/{job}/units", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("/units", w.fleetJobUnits)},
+		{Path: "/fleet/jobs/{job}/results", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("/results", w.fleetJobResults)},
 		{Path: "/fleet/jobs/{job}/spec", Nav: "/fleet", Verb: auth.Read, Kind: "fleet", Load: w.aFleetJob("/spec", w.fleetJobSpec)},
 		{Path: "/fleet/quarantine", Nav: "/fleet", Verb: auth.Read, Kind: "device", Load: w.aFleet("/fleet/quarantine", w.quarantine)},
 		{Path: "/fleet/pcs", Nav: "/fleet", Verb: auth.Read, Kind: "pc", Load: w.aFleet("/fleet/pcs", w.pcs)},
@@ -40,9 +41,10 @@ func (w *pages) actions() []site.Action {
 		site.Operated(w.Operations, fleet.Cancel, "/fleet", w.askCancelFleet, canceledFleet),
 		site.Addressed("/fleet/pcs/{pc}/slots", site.Operated(w.Operations, fleet.SetSlots, "/fleet", w.askSlots, slotsSet)),
 		{Path: "/fleet/policy/change", Nav: "/fleet", Verb: auth.Manage, Kind: "fleet", Ask: w.askPolicy, Do: w.setPolicy},
-		w.onDevice(fleet.Maintain),
-		w.onDevice(fleet.Release),
-		w.onDevice(fleet.Retire),
-		w.onDevice(fleet.Quarantine),
+		onDevice(w, fleet.Maintain, maintenanceEnd),
+		onDevice(w, fleet.Reserve, reservationEnd),
+		onDevice(w, fleet.Release, nil),
+		onDevice(w, fleet.Retire, nil),
+		onDevice(w, fleet.Quarantine, nil),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -218,12 +219,46 @@ func TestFleetCommands(t *testing.T) {
 	vera.Get(t, of).Is(t, 200).Has(t, `data-health="quarantined"`, "It gets no work", "/tasks/"+bad.Task.String(), "/fleet/jobs/"+job.ID.String(), `data-event="quarantined"`)
 	vera.Get(t, "/fleet/jobs/"+job.ID.String()+"/units?state=failed").Is(t, 200).Has(t, "FAILED_FINAL", bad.Serial)
 	vera.Post(t, of+"/release", form("reason", "x")).Is(t, http.StatusForbidden)
+	results := "/fleet/jobs/" + job.ID.String() + "/results"
+	if _, err := l.DB.Pool.Exec(t.Context(), `insert into weir.artifacts (job, task, attempt, kind, name, bucket, key, size, content_type, at)
+			values ($1, $2, 1, 'output', 'junit.xml', 'b', 'k', 1, 'text/xml', now());`, job.ID, bad.Task); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.DB.Pool.Exec(t.Context(), `select weir.test_report_read(r.artifact, a.at, '{"tests": 7, "failures": 2,
+			"failed": [{"suite": "cam", "name": "opens <b>", "kind": "failure", "message": "black <i>"}]}')
+			from weir.test_reports r join weir.artifacts a on a.id = r.artifact`); err != nil {
+		t.Fatal(err)
+	}
+	vera.Get(t, results).Is(t, 200).Has(t, "cam.opens &lt;b&gt;", "black &lt;i&gt;", bad.Serial, `data-failed="2"`, results).Lacks(t, "opens <b>")
 
 	olga.Get(t, "/fleet/quarantine").Is(t, 200).Has(t, of+"/release")
 	olga.Get(t, of+"/release").Is(t, 200).Has(t, "Release "+bad.Serial+"?", `name="reason"`)
 	olga.Post(t, of+"/release", form("reason", "")).Is(t, 422).Has(t, "It is missing")
 	olga.Get(t, olga.Post(t, of+"/release", form("reason", "new <cable>")).Is(t, 303).To()).Is(t, 200).Has(t, bad.Serial+" is released.", `data-health="good"`, "new &lt;cable&gt;", of+"/quarantine").Lacks(t, of+"/release")
 	olga.Post(t, of+"/release", form("reason", "again")).Is(t, 303)
+	// The plan names the condition that keeps a device out.
+	vera.Post(t, "/new-fleet-job", form("name", "new")).Is(t, http.StatusForbidden)
+	mia.Post(t, "/new-fleet-job", form("name", "new", "run", "true", "target", "some", "target.labels", "android>=13", "do", "plan")).
+		Has(t, `data-preview="left"`, "android&gt;=13 does not hold")
+	mia.Post(t, "/new-fleet-job", form("name", "new", "run", "true", "target", "some", "target.labels", "android>=", "do", "plan")).
+		Is(t, 422).Has(t, "is no condition on labels")
+
+	// A person has a device for a time; another one does not take it, an admin does.
+	omar, root := l.Login(t, "omar", auth.Operator), l.Login(t, "root", auth.Admin)
+	vera.Post(t, of+"/reserve", form("until", "2030-01-01T00:00:00Z")).Is(t, http.StatusForbidden)
+	olga.Get(t, of+"/reserve").Is(t, 200).Has(t, "Reserve "+bad.Serial+"?", `name="until"`, "2 hours")
+	soon := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	olga.Post(t, of+"/reserve", form("until", "")).Is(t, 422)
+	olga.Get(t, olga.Post(t, of+"/reserve", form("until", soon, "reason", "a <crash>")).Is(t, 303).To()).Is(t, 200).
+		Has(t, "is reserved for you", "reserved by olga", "a &lt;crash&gt;", `data-event="reserved"`, of+"/release").Lacks(t, of+"/reserve")
+	omar.Post(t, of+"/reserve", form("until", soon)).Is(t, 409)
+	omar.Post(t, of+"/release", form("reason", "mine")).Is(t, 409)
+	root.Post(t, of+"/release", form()).Is(t, 303)
+	olga.Get(t, of).Is(t, 200).Has(t, `data-event="unreserved"`, of+"/reserve")
+	olga.Post(t, of+"/maintain", form("reason", "hub", "until", soon)).Is(t, 303)
+	olga.Get(t, of).Is(t, 200).Has(t, `data-health="maintenance"`, "maintenance since", " until ")
+	olga.Post(t, of+"/release", form("reason", "back")).Is(t, 303)
+
 	olga.Post(t, of+"/quarantine", form("reason", "smokes")).Is(t, 303)
 	olga.Post(t, of+"/maintain", form("reason", "battery")).Is(t, 303)
 	olga.Post(t, of+"/quarantine", form("reason", "smokes")).Is(t, 409)

@@ -14,7 +14,7 @@ as $$
   select (array['now', 'later', 'person', 'never'])[x.rank],
     case when x.rank = 2 then greatest(x.device_at, x.pc_at) end,
     case when x.rank = 2 then greatest(x.device_since, x.pc_since) end,
-    coalesce(case when r.device_code = 'device_out' then r.device end, r.pc, r.device)
+    coalesce(case when r.device_code in ('device_out', 'device_reserved') then r.device end, r.pc, r.device)
   from (
     select w.pc, w.pc ->> 'code' as pc_code, w.device, w.device ->> 'code' as device_code
     from (select weir._pc_reason(n, p, t) as pc, weir._device_reason(d, checked) as device) w
@@ -26,7 +26,9 @@ as $$
       case r.device_code when 'device_offline' then d.online_at when 'device_missing' then d.missing_at
         end as device_since,
       case when checked and (r.device_code = 'device_unchecked' or d.health = 'quarantined') then
-        case when busy then t else d.check_at end end as device_at
+        case when busy then t else d.check_at end
+        when d.health = 'maintenance' then d.health_until
+        when r.device_code = 'device_reserved' then d.reserved_until end as device_at
   ) a, lateral (
     select greatest(
       case when r.pc is null then 1

@@ -1,8 +1,8 @@
--- A person changes the health of a device. The PC's row comes first, so that no claim takes the device at this moment.
--- from_states: where the command makes sense; elsewhere it is refused.
+-- A person changes the health of a device.
+-- from_states: where the command makes sense; elsewhere it is refused. until: when the new health ends by itself.
 -- True: something changed.
 create or replace function weir._device_command(serial text, health text, from_states text[], did text, by text,
-  reason text, t timestamptz)
+  reason text, t timestamptz, until timestamptz default null)
 returns boolean
 language plpgsql
 set search_path = weir, pg_temp
@@ -14,14 +14,14 @@ begin
   if coalesce(_device_command.reason, '') = '' then
     perform weir._invalid('reason', 'say why', hint => 'whoever finds the device so wants to know');
   end if;
-  select * into d from weir.devices x where x.serial = _device_command.serial;
-  if not found then
-    perform weir._not_found('device', _device_command.serial, hint => 'see what there is',
-      command => 'weir device list');
+  if _device_command.until is not null then
+    perform weir._check(weir._bad_time('until', _device_command.until));
+    if _device_command.until <= t then
+      perform weir._invalid('until', 'it is past', hint => 'give a time to come');
+    end if;
   end if;
-  perform from weir.nodes n where n.id = d.node for no key update;
-  select * into d from weir.devices x where x.id = d.id for update;
-  if d.health = _device_command.health then
+  d := weir._device_locked(_device_command.serial);
+  if d.health = _device_command.health and d.health_until is not distinct from _device_command.until then
     return false;
   end if;
   if d.health <> all (from_states) then
@@ -32,6 +32,9 @@ begin
   end if;
   perform weir._device_health(d.id, _device_command.health, weir._note(did, _device_command.by, _device_command.reason),
     coalesce(nullif(_device_command.by, ''), session_user::text), null, null, t);
+  if _device_command.until is not null then
+    update weir.devices x set health_until = _device_command.until where x.id = d.id;
+  end if;
   if _device_command.health in ('good', 'unknown') then
     perform pg_notify('weir_available', 'fleet');
   end if;

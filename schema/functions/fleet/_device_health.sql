@@ -17,7 +17,7 @@ begin
   set health = _device_health.health, health_at = t, health_note = weir._text(note), health_by = by,
     health_job = of_job, evidence = coalesce(_device_health.evidence, '{}'), checks = 0,
     check_at = case _device_health.health when 'quarantined' then t + interval '5 min' when 'unknown' then t
-      when 'suspect' then t end
+      when 'suspect' then t end, health_until = null
   where d.id = of_device;
   insert into weir.events (at, type, kind, subject, job, source, level, message, data)
   values (t, _device_health.health, 'device', name, of_job, by,

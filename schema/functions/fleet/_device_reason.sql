@@ -7,7 +7,10 @@ as $$
   select case
     when d.health in ('quarantined', 'maintenance', 'retired') then
       jsonb_build_object('code', 'device_out', 'health', d.health, 'since', weir._instant(d.health_at),
-        'note', d.health_note)
+        'until', weir._instant(d.health_until), 'note', d.health_note)
+    when d.reserved_by is not null then
+      jsonb_build_object('code', 'device_reserved', 'by', d.reserved_by, 'until', weir._instant(d.reserved_until),
+        'note', d.reserved_note)
     when not d.online then jsonb_build_object('code', 'device_offline', 'since', weir._instant(d.online_at))
     when d.missing_at is not null then jsonb_build_object('code', 'device_missing',
       'since', weir._instant(d.missing_at))

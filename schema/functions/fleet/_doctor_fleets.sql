@@ -25,6 +25,10 @@ begin
     select format('device %s has %s leases', r.device, count(*)) from weir.running r where r.device is not null
     group by r.device having count(*) > 1));
 
+  return query select * from weir._doctor('a reserved device gets no new work', array(
+    select format('%s is reserved by %s, and %s began on it', d.serial, d.reserved_by, r.task)
+    from weir.running r join weir.devices d on d.id = r.device where d.reserved_at < r.claimed_at));
+
   return query select * from weir._doctor('a lease on a device belongs to a unit or to a health task', array(
     select format('%s runs on device %s, its unit is %s', r.task, r.device, coalesce(u.state, 'not there'))
     from weir.running r left join weir.fleet_units u on u.task = r.task

@@ -25,7 +25,7 @@ as $$
         order by u.unit limit 1
       ) u order by s.nth limit 1
     ) w on k.eligible and not k.due and r.task is null
-    where d.node = of_node and d.online and d.missing_at is null and d.id <> all (taken)
+    where d.node = of_node and d.online and d.missing_at is null and d.reserved_by is null and d.id <> all (taken)
       and not exists (select from weir.running o where o.device = d.id)
   ) x where x.turn is not null order by x.turn, x.unit limit room
 $$;

@@ -25,7 +25,11 @@ begin
     n := cardinality(found_devices) * rounds;
   end if;
   if n = 0 or n > most then
-    why := case when n = 0 then 'no device is in its target'
+    why := case when n = 0 then concat_ws(': ', 'no device is in its target', (
+        select format('%s keeps %s of %s out', x.said ->> 'condition', x.n, sum(x.n) over ()) from (
+          select weir._fleet_unmatched(j.spec -> 'target', d.serial, d.labels) - 'has' as said, count(*) as n
+          from weir.devices d where d.health <> 'retired' group by 1
+        ) x where x.said ? 'condition' order by x.n desc, x.said ->> 'condition' limit 1))
       else format('%s runs are over the limit of %s for one job', n, most) end;
     perform weir._close_queued(of_job, 'failed', why, null, t);
     update weir.fleet_jobs x set state = 'ended', ended_at = t where x.job = of_job;

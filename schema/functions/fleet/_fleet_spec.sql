@@ -20,11 +20,12 @@ begin
     perform weir._invalid('run', 'say what runs on a device', hint => 'for example {"argv": ["./test.sh"]}');
   end if;
   if jsonb_typeof(target) <> 'object' then
-    perform weir._invalid('target', 'expected an object with all, devices, labels or tag');
+    perform weir._invalid('target', 'expected an object with all, devices, labels, tag or match');
   end if;
-  select k into bad from jsonb_object_keys(target) k where k not in ('all', 'devices', 'labels', 'tag') limit 1;
+  select k into bad from jsonb_object_keys(target) k where k not in ('all', 'devices', 'labels', 'tag', 'match')
+  limit 1;
   if bad is not null then
-    perform weir._invalid('target.' || bad, 'there is no such field', hint => 'use all, devices, labels or tag');
+    perform weir._invalid('target.' || bad, 'there is no such field', hint => 'use all, devices, labels, tag or match');
   end if;
   if target = '{}' or target = '{"all": false}' then
     perform weir._invalid('target', 'say on which devices',
@@ -36,6 +37,18 @@ begin
   end if;
   if target ? 'labels' then
     perform weir._check_labels(target -> 'labels');
+  end if;
+  if target ? 'match' then
+    if jsonb_typeof(target -> 'match') <> 'array' or jsonb_array_length(target -> 'match') not between 1 and 50
+      or exists (select from jsonb_array_elements(target -> 'match') c where jsonb_typeof(c) <> 'string') then
+      perform weir._invalid('target.match', 'expected 1 to 50 conditions', hint => 'for example ["android>=13"]');
+    end if;
+    select c into bad from jsonb_array_elements_text(target -> 'match') c
+    where (select p.key from weir._label_condition(c) p) is null limit 1;
+    if bad is not null then
+      perform weir._invalid('target.match', '%s is no condition on labels', jsonb_build_array(left(bad, 100)),
+        hint => 'write android>=13, model in (a, b), not tag=old; operators are = != >= > <= < in, not in');
+    end if;
   end if;
   if target ? 'devices' then
     if jsonb_typeof(target -> 'devices') <> 'array' or jsonb_array_length(target -> 'devices') not between 1 and 100000

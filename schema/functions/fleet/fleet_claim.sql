@@ -95,6 +95,7 @@ begin
     exists (
       select from unnest(picks) k
       left join weir.devices d on d.id = k.device and d.node = n.id and d.online and d.missing_at is null
+        and d.reserved_by is null
         and case when k.job is null then d.check_at <= t and d.health in ('unknown', 'suspect', 'quarantined')
           else d.health in ('good', 'suspect') or d.health = 'unknown' and not s.checked end
         and not exists (select from weir.running r where r.device = d.id)

@@ -21,6 +21,10 @@ begin
   if not pg_try_advisory_xact_lock(89, 1) then
     return;
   end if;
+  if weir._device_due(t) > 0 then
+    more := true;
+    return;
+  end if;
   gone := array(select d.id from weir.devices d where d.missing_at <= t - interval '30 s'
     order by d.missing_at limit 500);
   if cardinality(gone) > 0 then

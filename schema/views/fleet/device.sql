@@ -5,7 +5,8 @@ select d.id, d.serial, n.name as pc, d.hub, d.target, d.labels, d.online, d.onli
   r.task, r.job, r.attempt::int, r.claimed_at, r.deadline, weir._sentence(jsonb_strip_nulls(w.reason)) as why,
   w.reason is null as eligible, jsonb_strip_nulls(w.reason) as reason,
   case when d.flaps_at > f.now - interval '1 h' then d.flaps else 0 end as flaps, w.verdict as answer,
-  w.at as answer_at
+  w.at as answer_at, d.health_until, d.reserved_by, d.reserved_at,
+  d.reserved_until, d.reserved_note
 from weir.devices d left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id
 left join weir.running r on r.device = d.id
   cross join (select f.health is not null as checked, clock_timestamp() as now from weir.fleet_policy f) f,
