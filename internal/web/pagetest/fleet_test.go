@@ -204,6 +204,22 @@ func TestFleetPages(t *testing.T) {
 	vera.Get(t, "/timeline?kind=device").Is(t, 200).Has(t, `href="/devices/A1"`)
 }
 
+// seesResults looks at the results of a job, of which one run left a JUnit file.
+func seesResults(t *testing.T, l *lab, vera *webtest.Client, job, task weir.ID, serial string) {
+	t.Helper()
+	results := "/fleet/jobs/" + job.String() + "/results"
+	if _, err := l.DB.Pool.Exec(t.Context(), `insert into weir.artifacts (job, task, attempt, kind, name, bucket, key, size, content_type, at)
+			values ($1, $2, 1, 'output', 'junit.xml', 'b', 'k', 1, 'text/xml', now());`, job, task); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.DB.Pool.Exec(t.Context(), `select weir.test_report_read(r.artifact, a.at, '{"tests": 7, "failures": 2,
+			"failed": [{"suite": "cam", "name": "opens <b>", "kind": "failure", "message": "black <i>"}]}')
+			from weir.test_reports r join weir.artifacts a on a.id = r.artifact`); err != nil {
+		t.Fatal(err)
+	}
+	vera.Get(t, results).Is(t, 200).Has(t, "cam.opens &lt;b&gt;", "black &lt;i&gt;", serial, `data-failed="2"`, results).Lacks(t, "opens <b>")
+}
+
 // A run that fails for good puts its device out: the page of the device has the
 // evidence, the list of the quarantine says why, and people bring it back.
 func TestFleetCommands(t *testing.T) {
@@ -219,17 +235,7 @@ func TestFleetCommands(t *testing.T) {
 	vera.Get(t, of).Is(t, 200).Has(t, `data-health="quarantined"`, "It gets no work", "/tasks/"+bad.Task.String(), "/fleet/jobs/"+job.ID.String(), `data-event="quarantined"`)
 	vera.Get(t, "/fleet/jobs/"+job.ID.String()+"/units?state=failed").Is(t, 200).Has(t, "FAILED_FINAL", bad.Serial)
 	vera.Post(t, of+"/release", form("reason", "x")).Is(t, http.StatusForbidden)
-	results := "/fleet/jobs/" + job.ID.String() + "/results"
-	if _, err := l.DB.Pool.Exec(t.Context(), `insert into weir.artifacts (job, task, attempt, kind, name, bucket, key, size, content_type, at)
-			values ($1, $2, 1, 'output', 'junit.xml', 'b', 'k', 1, 'text/xml', now());`, job.ID, bad.Task); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.DB.Pool.Exec(t.Context(), `select weir.test_report_read(r.artifact, a.at, '{"tests": 7, "failures": 2,
-			"failed": [{"suite": "cam", "name": "opens <b>", "kind": "failure", "message": "black <i>"}]}')
-			from weir.test_reports r join weir.artifacts a on a.id = r.artifact`); err != nil {
-		t.Fatal(err)
-	}
-	vera.Get(t, results).Is(t, 200).Has(t, "cam.opens &lt;b&gt;", "black &lt;i&gt;", bad.Serial, `data-failed="2"`, results).Lacks(t, "opens <b>")
+	seesResults(t, l, vera, job.ID, bad.Task, bad.Serial)
 
 	olga.Get(t, "/fleet/quarantine").Is(t, 200).Has(t, of+"/release")
 	olga.Get(t, of+"/release").Is(t, 200).Has(t, "Release "+bad.Serial+"?", `name="reason"`)
