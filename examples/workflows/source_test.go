@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/weirhq/weir/internal/blob/joblog"
 	"github.com/weirhq/weir/internal/dockertest"
 )
 
@@ -122,12 +124,9 @@ func (w *world) checkObjects(job string) {
 	if recorded != fmt.Sprintf("output %d %s", len(content), hex.EncodeToString(sum[:])) {
 		w.t.Errorf("its record is %s", recorded)
 	}
-	logs, err := w.bucket.List(w.t.Context(), fmt.Sprintf("logs/%s/render/1/", job), "", 10)
-	if err != nil || len(logs) == 0 || !strings.HasSuffix(logs[0].Key, ".jsonl") {
-		w.t.Fatalf("the log of render is in %v, %v", logs, err)
-	}
-	if text := w.object(logs[0].Key); !strings.Contains(text, "counts \\\"scene one\\\"") {
-		w.t.Errorf("the log of render is %s", text)
+	lines, err := joblog.Tail(w.t.Context(), w.bucket, joblog.Log{Job: job, Task: "render", Attempt: 1}, 100)
+	if err != nil || !slices.ContainsFunc(lines, func(l joblog.Line) bool { return strings.Contains(l.Text, `counts "scene one"`) }) {
+		w.t.Errorf("the log of render is %v, %v", lines, err)
 	}
 }
 

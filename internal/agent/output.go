@@ -275,11 +275,13 @@ func (o *output) lastWords() string {
 }
 
 // splitter makes lines of input that arrives in pieces. A line that is too long loses its
-// end; a line with a result may be longer.
+// end; a line with a result may be longer. Of a line that is written over by carriage
+// returns, as progress bars are, the last state counts.
 type splitter struct {
 	line func(line []byte, cut int64)
 	part []byte
 	cut  int64 // bytes of this line that were dropped
+	back bool  // the last byte was a carriage return
 	read int64 // bytes since the beginning
 	done int64 // bytes of whole lines since the beginning
 }
@@ -297,7 +299,7 @@ func (s *splitter) write(p []byte) {
 		s.read += int64(i) + 1
 		if len(s.part) == 0 && s.cut == 0 && i <= lineMost {
 			s.done = s.read
-			s.line(bytes.TrimSuffix(p[:i], []byte("\r")), 0)
+			s.line(overwritten(p[:i]), 0)
 		} else {
 			s.append(p[:i])
 			s.end()
@@ -306,7 +308,24 @@ func (s *splitter) write(p []byte) {
 	}
 }
 
+// overwritten returns what a terminal would show of a line: what stands behind its last
+// carriage return, the line end not counted.
+func overwritten(line []byte) []byte {
+	line = bytes.TrimRight(line, "\r")
+	return line[bytes.LastIndexByte(line, '\r')+1:]
+}
+
 func (s *splitter) append(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	if text := bytes.TrimRight(p, "\r"); len(text) > 0 {
+		// At once and not at the end of the line, because a bar may move for hours before it ends.
+		if last := bytes.LastIndexByte(text, '\r'); last >= 0 || s.back {
+			s.part, s.cut, p = s.part[:0], 0, p[last+1:]
+		}
+	}
+	s.back = p[len(p)-1] == '\r'
 	most := lineMost + lineSlack
 	if len(s.part) >= len(resultWord) && bytes.HasPrefix(s.part, resultWord) || len(s.part) == 0 && bytes.HasPrefix(p, resultWord) {
 		most = resultMost + len(resultWord)
@@ -320,7 +339,7 @@ func (s *splitter) append(p []byte) {
 func (s *splitter) end() {
 	s.done = s.read
 	if len(s.part) > 0 || s.cut > 0 {
-		s.line(bytes.TrimSuffix(s.part, []byte("\r")), s.cut)
+		s.line(overwritten(s.part), s.cut)
 	}
-	s.part, s.cut = s.part[:0], 0
+	s.part, s.cut, s.back = s.part[:0], 0, false
 }

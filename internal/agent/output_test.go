@@ -47,6 +47,9 @@ func TestSecretsStayInTheWork(t *testing.T) {
 		t.Errorf("the log is %s", log)
 	}
 	seen := map[string]string{"agent's log": w.log.String()}
+	for attempt := 1; attempt <= 2; attempt++ { // the bucket has them compressed
+		seen[fmt.Sprintf("log of attempt %d", attempt)] = strings.Join(w.logOf(job, "a", attempt), "\n")
+	}
 	seen["timeline"] = one[string](w, `select coalesce(string_agg(e::text, ''), '') from weir.events e`)
 	seen["tasks"] = one[string](w, `select coalesce(string_agg(e::text, ''), '') from weir.task e`)
 	_ = filepath.WalkDir(w.folder, func(path string, e os.DirEntry, _ error) error {

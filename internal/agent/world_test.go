@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/agent/driver/exec"
 	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/blob/joblog"
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/testdb"
@@ -198,18 +198,12 @@ func (w *world) until(what string, is func() bool) {
 // logOf returns the whole stored log of an attempt, one entry per line with its stream.
 func (w *world) logOf(job weir.ID, key string, attempt int) (lines []string) {
 	w.Helper()
-	objects, err := w.bucket.List(context.Background(), blob.Prefix(blob.Log, job.String(), key, attempt), "", 0)
-	if err != nil {
-		w.Fatal(err)
-	}
-	for _, o := range objects {
-		for line := range strings.Lines(w.read(o.Key)) {
-			var l struct{ Stream, Text string }
-			if err := json.Unmarshal([]byte(line), &l); err != nil {
-				w.Fatalf("%s: %v", line, err)
-			}
-			lines = append(lines, l.Stream+": "+l.Text)
+	log := joblog.Log{Job: job.String(), Task: key, Attempt: attempt}
+	for line, err := range joblog.Read(context.Background(), w.bucket, log, joblog.Place{}) {
+		if err != nil {
+			w.Fatal(err)
 		}
+		lines = append(lines, line.Stream+": "+line.Text)
 	}
 	return lines
 }

@@ -336,3 +336,17 @@ func TestDrain(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A stop is told by the first probe behind it, also where an answer of before is still
+// fresh: a balancer may ask once more and then no longer.
+func TestAStopIsToldAtOnce(t *testing.T) {
+	t.Parallel()
+	h := &health{server: &Server{}, last: Readiness{Ready: true}, at: time.Now().Add(time.Hour)}
+	if !h.ready(t.Context()).Ready {
+		t.Fatal("a fresh answer is not repeated")
+	}
+	h.server.draining.Store(true)
+	if h.ready(t.Context()).Ready {
+		t.Error("it is ready although it stops")
+	}
+}

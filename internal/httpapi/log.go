@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"github.com/weirhq/weir/internal/blob/joblog"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/loop"
+	"github.com/weirhq/weir/internal/pattern"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/timeline"
 )
@@ -29,6 +31,8 @@ const (
 	beatEvery = 15 * time.Second
 	// mostTail is the most lines of the end that one request gets.
 	mostTail = 10_000
+	// pageTail is how many lines a page has that goes back.
+	pageTail = 1000
 )
 
 // LogLine is a line of a log as it is sent.
@@ -44,6 +48,8 @@ var logParams = []*huma.Param{
 	{Name: "task", In: "path", Required: true, Description: "The id, whole or its end.", Schema: &huma.Schema{Type: huma.TypeString}},
 	{Name: "attempt", In: "query", Description: "Which attempt; left out: the newest.", Schema: &huma.Schema{Type: huma.TypeInteger}},
 	{Name: "after", In: "query", Description: "Begin behind this place.", Schema: &huma.Schema{Type: huma.TypeString}},
+	{Name: "before", In: "query", Description: "End in front of this place: the page of tail lines (1,000 if left out) before it, for a reader that goes back.", Schema: &huma.Schema{Type: huma.TypeString}},
+	{Name: "grep", In: "query", Description: "Only lines that match this regular expression (RE2).", Schema: &huma.Schema{Type: huma.TypeString}},
 	{Name: "tail", In: "query", Description: "Begin with the last so many lines, at most 10,000.", Schema: &huma.Schema{Type: huma.TypeInteger}},
 	{Name: "follow", In: "query", Description: `true: wait for more, until the attempt has ended; then {"end": true}. After ten minutes the answer ends without it: go on from the last place.`, Schema: &huma.Schema{Type: huma.TypeBoolean}},
 	{Name: "Last-Event-ID", In: "header", Description: "As after, and wins over it; with Accept: text/event-stream the lines are events.", Schema: &huma.Schema{Type: huma.TypeString}},
@@ -51,10 +57,14 @@ var logParams = []*huma.Param{
 
 // logQuery is the part of a log that a client wants to read.
 type logQuery struct {
-	task    view.Task
-	log     joblog.Log
-	after   joblog.Place
-	tail    int
+	task  view.Task
+	log   joblog.Log
+	after joblog.Place
+	tail  int
+	// before ends a page that goes back; zero: there is none.
+	before joblog.Place
+	// matches selects lines; nil: all.
+	matches func(text string) bool
 	follow  bool
 	asEvent bool
 }
@@ -86,6 +96,13 @@ func (a *API) serveLog(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	defer context.AfterFunc(a.life, cancel)()
 	out := newLogWriter(w, q.asEvent)
+	if q.before != (joblog.Place{}) {
+		lines, err := joblog.Before(ctx, bucket, q.log, q.before, cmp.Or(q.tail, pageTail))
+		if err != nil {
+			return err
+		}
+		return a.sendLog(ctx, out, q.selected(listed(lines)), false)
+	}
 	if q.tail > 0 {
 		lines, err := joblog.Tail(ctx, bucket, q.log, q.tail)
 		if err != nil {
@@ -105,7 +122,25 @@ func (a *API) serveLog(w http.ResponseWriter, r *http.Request) error {
 		defer deaf()
 		lines = joblog.Follow(ctx, bucket, q.log, q.after, joblog.Live{Wake: wake, Ended: a.config.Store.LogEnded(q.task.ID, q.log.Attempt)})
 	}
-	return a.sendLog(ctx, out, lines, q.follow)
+	return a.sendLog(ctx, out, q.selected(lines), q.follow)
+}
+
+// selected leaves out what was not asked for.
+func (q *logQuery) selected(lines joblog.Lines) joblog.Lines {
+	if q.matches == nil {
+		return lines
+	}
+	return joblog.Find(lines, q.matches)
+}
+
+func listed(lines []joblog.Line) joblog.Lines {
+	return func(yield func(joblog.Line, error) bool) {
+		for _, l := range lines {
+			if !yield(l, nil) {
+				return
+			}
+		}
+	}
 }
 
 func (a *API) sendLog(ctx context.Context, out *logWriter, lines joblog.Lines, follow bool) error {
@@ -129,7 +164,7 @@ func (a *API) sendLog(ctx context.Context, out *logWriter, lines joblog.Lines, f
 
 // logQuery reads the query of a request.
 func (a *API) logQuery(r *http.Request, bucket blob.Bucket) (q logQuery, err error) {
-	values, err := queryOf(r, "attempt", "after", "tail", "follow")
+	values, err := queryOf(r, "attempt", "after", "before", "grep", "tail", "follow")
 	if err != nil {
 		return q, err
 	}
@@ -153,6 +188,9 @@ func (a *API) logQuery(r *http.Request, bucket blob.Bucket) (q logQuery, err err
 		return q, err
 	}
 	q.follow = values.Get("follow") == "true"
+	if err = q.choose(values.Get("before"), values.Get("grep")); err != nil {
+		return q, err
+	}
 	q.asEvent = strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 	ctx, cancel := context.WithTimeout(r.Context(), a.config.Timeout)
 	defer cancel()
@@ -169,6 +207,25 @@ func (a *API) logQuery(r *http.Request, bucket blob.Bucket) (q logQuery, err err
 	}
 	q.log, err = q.task.NewestLog(ctx, bucket)
 	return q, err
+}
+
+// choose reads what goes back and what selects.
+func (q *logQuery) choose(before, grep string) (err error) {
+	if q.before, err = joblog.ParsePlace(before); err != nil {
+		return problem.Refuse("before", "give the place of the first line you have", "%.40q is no place in a log", before)
+	}
+	if grep == "" {
+		return nil
+	}
+	if q.tail > 0 && before == "" {
+		return problem.Refuse("grep", "leave out tail", "the end of a log is not searched")
+	}
+	re, err := pattern.Regexp(grep)
+	if err != nil {
+		return problem.Refuse("grep", "write a regular expression, such as error|warn", "%s", err)
+	}
+	q.matches = re.MatchString
+	return nil
 }
 
 // grown signals when something happens to a task, because its log may have grown. Without

@@ -5,6 +5,18 @@ const flowTests = "./internal/workflow"
 // flowRows are the guards of workflows and schedules.
 var flowRows = []Row{
 	{
+		"a progress bar keeps its last state", "internal/agent/output.go",
+		`last >= 0 || s.back {`, `last < -1 {`, agentTests, "TestCarriageReturnsKeepTheLastState",
+	},
+	{
+		"a chunk of a log is compressed", "internal/blob/joblog/pack.go",
+		`len(packed) < len(lines) {`, `len(packed) < 0 {`, "./internal/blob/joblog", "TestChunksAreCompressed",
+	},
+	{
+		"a chunk of an earlier release is read", "internal/blob/joblog/pack.go",
+		`!bytes.Equal(head, magic) {`, `len(head) == 0 {`, "./internal/blob/joblog", "TestChunksAreCompressed",
+	},
+	{
 		"the id that a client gave stands for one job", "schema/functions/engine/open_job.sql",
 		`    if was <> new_id then
       return was;

@@ -12,8 +12,10 @@ const (
 var operationRows = []Row{
 	{
 		"a server that stops says so before its listener closes", "internal/app/stop.go",
-		`	delay := s.config.DrainDelay
-`, `	delay := s.config.DrainDelay * 0
+		`	if delay <= 0 {
+		return
+`, `	if delay > 0 {
+		return
 `, appTests, "TestDrain",
 	},
 	{
@@ -24,7 +26,7 @@ var operationRows = []Row{
 	},
 	{
 		"a stop is told at once, not from a cached answer", "internal/app/health.go",
-		` && !h.server.draining.Load()`, ``, appTests, "TestDrain",
+		` && !h.server.draining.Load()`, ``, appTests, "TestAStopIsToldAtOnce",
 	},
 	{
 		"a client leaves a server that drains", "internal/app/http.go",

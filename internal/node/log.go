@@ -40,7 +40,8 @@ func (d *Desk) AppendLog(ctx context.Context, lease Lease, chunk LogChunk) error
 		}
 	}
 	key := blob.LogKey(job, task, lease.Attempt, chunk.Seq)
-	if _, err := d.bucket.Put(ctx, key, bytes.NewReader(chunk.Lines), int64(len(chunk.Lines)), "application/x-ndjson"); err != nil {
+	packed := joblog.Pack(chunk.Lines)
+	if _, err := d.bucket.Put(ctx, key, bytes.NewReader(packed), int64(len(packed)), "application/x-ndjson"); err != nil {
 		return wrap("keep the log", err)
 	}
 	if chunk.Quiet {

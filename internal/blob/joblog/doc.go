@@ -5,6 +5,9 @@
 //	                                00000001.jsonl   …
 //	                                00000002.jsonl   ◄─ the agent adds the next one
 //
+// A chunk is compressed (zstd), because a line has its time and its stream beside a text
+// that is often short. Those of earlier releases are not, and are read as well.
+//
 // A [Place] is a chunk and a line in it: a reader that continues from the place of the
 // last line gets every line once, also after a restart of any part. While an attempt
 // runs, [Follow] waits for more; the timeline's events of type "log" wake it.

@@ -237,3 +237,68 @@ func FuzzChunk(f *testing.F) {
 		}
 	})
 }
+
+// A log of short lines costs about its text, and chunks of earlier releases are read
+// beside compressed ones.
+func TestChunksAreCompressed(t *testing.T) {
+	twins(t, func(t *testing.T, b blob.Bucket) {
+		add(t, b, 0, "as it was before")
+		var lines []byte
+		var want []string
+		for n := range 2000 {
+			want = append(want, fmt.Sprintf("frame %d", n))
+			lines = joblog.Append(lines, joblog.Line{At: when.Add(time.Duration(n) * 37 * time.Millisecond), Stream: joblog.Stdout, Text: want[n]})
+		}
+		packed := joblog.Pack(lines)
+		if text := len(strings.Join(want, "\n")); len(packed) > text {
+			t.Errorf("%d bytes of text cost %d", text, len(packed))
+		}
+		raw(t, b, 1, string(packed))
+		raw(t, b, 2, string(packed[:len(packed)/2])) // cut in transport
+		var got []string
+		var last error
+		for line, err := range joblog.Read(t.Context(), b, log, joblog.Place{}) {
+			if last = err; err == nil {
+				got = append(got, line.Text)
+			}
+		}
+		if len(got) < 2001 || got[0] != "as it was before" || !slices.Equal(got[1:2001], want) || last == nil {
+			t.Errorf("%d lines, then %v", len(got), last)
+		}
+		if short := joblog.Pack([]byte("{}\n")); string(short) != "{}\n" {
+			t.Errorf("a short one is %q", short)
+		}
+	})
+}
+
+// Pages go back from the end to the beginning, and each line is on one of them.
+func TestPagesOfALogGoBack(t *testing.T) {
+	b := blobtest.Folder(t)
+	var want []string
+	for chunk := range 5 {
+		var part []string
+		for line := range 7 {
+			part = append(part, fmt.Sprintf("%d.%d", chunk, line))
+		}
+		add(t, b, chunk, part...)
+		want = append(want, part...)
+	}
+	for _, n := range []int{1, 3, 7, 10, 100} {
+		page, err := joblog.Tail(t.Context(), b, log, n)
+		var got []string
+		for ; err == nil && len(page) > 0; page, err = joblog.Before(t.Context(), b, log, page[0].Place, n) {
+			var texts []string
+			for _, line := range page {
+				texts = append(texts, line.Text)
+			}
+			got = append(texts, got...)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("by %d: %q, %v", n, got, err)
+		}
+	}
+	found, _ := texts(t, joblog.Find(joblog.Read(t.Context(), b, log, joblog.Place{}), func(text string) bool { return strings.HasSuffix(text, ".3") }))
+	if !slices.Equal(found, []string{"0.3", "1.3", "2.3", "3.3", "4.3"}) {
+		t.Errorf("found %q", found)
+	}
+}

@@ -53,6 +53,11 @@ func parse(text []byte) Line {
 type Place struct{ Chunk, Line int }
 
 // String returns the form for a URL: 3.17.
+// Before reports whether a line lies in front of another one.
+func (p Place) Before(q Place) bool {
+	return p.Chunk < q.Chunk || p.Chunk == q.Chunk && p.Line < q.Line
+}
+
 func (p Place) String() string { return fmt.Sprintf("%d.%d", p.Chunk, p.Line) }
 
 // ParsePlace reads the form that String writes. An empty text is the beginning.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,15 +95,31 @@ func (l Live) ended(ctx context.Context) (bool, error) {
 
 // Tail returns the last lines, at most n. It reads no more chunks than it needs.
 func Tail(ctx context.Context, from blob.Bucket, l Log, n int) ([]Line, error) {
+	return Before(ctx, from, l, Place{Chunk: math.MaxInt}, n)
+}
+
+// Before returns the last n lines in front of a place: the page before the line that has
+// it.
+func Before(ctx context.Context, from blob.Bucket, l Log, before Place, n int) ([]Line, error) {
 	numbers, err := chunkNumbers(ctx, from, l, -1)
 	if err != nil {
 		return nil, err
 	}
 	var tail []Line
 	for _, chunk := range slices.Backward(numbers) {
+		if chunk > before.Chunk {
+			continue
+		}
 		var lines []Line
 		r := newReader(ctx, from, l, Place{Chunk: chunk})
-		if _, err := r.chunk(chunk, func(line Line) bool { lines = append(lines, line); return true }); err != nil {
+		more := func(line Line) bool {
+			if !line.Place.Before(before) {
+				return false
+			}
+			lines = append(lines, line)
+			return true
+		}
+		if _, err := r.chunk(chunk, more); err != nil {
 			return nil, err
 		}
 		if tail = append(lines, tail...); len(tail) >= n {
@@ -110,6 +127,17 @@ func Tail(ctx context.Context, from blob.Bucket, l Log, n int) ([]Line, error) {
 		}
 	}
 	return tail[max(len(tail)-n, 0):], nil
+}
+
+// Find returns the lines whose text matches.
+func Find(lines Lines, matches func(text string) bool) Lines {
+	return func(yield func(Line, error) bool) {
+		for line, err := range lines {
+			if (err != nil || matches(line.Text)) && !yield(line, err) {
+				return
+			}
+		}
+	}
 }
 
 // Attempts returns the attempts of a task that have a log.
@@ -185,7 +213,11 @@ func (r *reader) chunk(n int, yield func(Line) bool) (more bool, err error) {
 	if n != r.at.Chunk {
 		r.at = Place{Chunk: n}
 	}
-	lines := bufio.NewReaderSize(body, 64<<10)
+	lines, end, err := unpack(body)
+	if err != nil {
+		return false, fmt.Errorf("read the log: %w", err)
+	}
+	defer end()
 	for number := 1; ; number++ {
 		text, err := readLine(lines)
 		if err != nil && err != io.EOF {

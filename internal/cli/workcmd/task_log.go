@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir/internal/blob/joblog"
 	"github.com/weirhq/weir/internal/cli/command"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/pattern"
 	"github.com/weirhq/weir/internal/work"
 )
 
@@ -19,6 +20,10 @@ import (
 type LogFlags struct {
 	Attempt            int
 	Follow, Timestamps bool
+	// Grep selects lines by a regular expression; Tail leaves only the last so many of
+	// them, 0: all.
+	Grep string
+	Tail int
 }
 
 func taskLog(e *command.Env) *cobra.Command {
@@ -29,11 +34,18 @@ func taskLog(e *command.Env) *cobra.Command {
 
 ID is that of the task, or JOB/STEP. With --follow it waits for the task to start
 and goes on until the task has ended, attempt after attempt. With -o json each
-line is an object.`,
-		Example: "  weir task log 8057b302099a\n  weir task log 5ac2f7d10b3e/render --follow\n  weir task log 8057b302099a --attempt 1 --timestamps",
+line is an object. --grep prints the lines that match a regular expression, --tail
+the last ones.`,
+		Example: "  weir task log 8057b302099a\n  weir task log 5ac2f7d10b3e/render --follow\n  weir task log 8057b302099a --attempt 1 --timestamps\n  weir task log 8057b302099a --grep 'error|warn' --tail 20",
 		RunE: e.Session(func(ctx context.Context, s *app.Session, args []string) error {
 			if f.Attempt < 0 {
 				return command.Invalid("the first attempt is 1", "--attempt: %d is not an attempt", f.Attempt)
+			}
+			if f.Tail < 0 || f.Tail > 0 && f.Follow {
+				return command.Invalid("give a number from 1 on, without --follow", "--tail: %d cannot be", f.Tail)
+			}
+			if _, err := f.matcher(); err != nil {
+				return err
 			}
 			id, err := FindTask(ctx, s, args[0])
 			if err != nil {
@@ -49,8 +61,22 @@ line is an object.`,
 	flags.IntVar(&f.Attempt, "attempt", 0, "this attempt; default: the newest")
 	flags.BoolVarP(&f.Follow, "follow", "f", false, "go on until the task has ended")
 	flags.BoolVarP(&f.Timestamps, "timestamps", "t", false, "begin each line with its time")
+	flags.StringVar(&f.Grep, "grep", "", "only lines that match this regular expression")
+	flags.IntVar(&f.Tail, "tail", 0, "only the last so many lines; default: all")
 	command.SettingFlags(c, false, "bucket")
 	return c
+}
+
+// matcher says which lines are wanted.
+func (f LogFlags) matcher() (func(text string) bool, error) {
+	if f.Grep == "" {
+		return func(string) bool { return true }, nil
+	}
+	re, err := pattern.Regexp(f.Grep)
+	if err != nil {
+		return nil, command.Invalid("write a regular expression, such as 'error|warn'", "--grep: %s", err)
+	}
+	return re.MatchString, nil
 }
 
 // ReadLog prints what there is.
@@ -58,6 +84,10 @@ func (f LogFlags) ReadLog(ctx context.Context, o *command.Output, s *app.Session
 	n, err := f.printAttempt(ctx, o, s, id, f.Attempt, false)
 	if err != nil || n > 0 || !o.Table() {
 		return err
+	}
+	if f.Grep != "" {
+		o.Say("No line matches.")
+		return nil
 	}
 	task, err := ShowTask(ctx, s, id)
 	if err != nil {
@@ -126,7 +156,12 @@ func (f LogFlags) FollowLog(ctx context.Context, o *command.Output, s *app.Sessi
 
 // printAttempt prints the log of one attempt and counts its lines.
 func (f LogFlags) printAttempt(ctx context.Context, o *command.Output, s *app.Session, id weir.ID, n int, follow bool) (lines int, err error) {
-	for line, err := range s.Log(ctx, id, n, joblog.Place{}, follow) {
+	wanted, err := f.matcher()
+	if err != nil {
+		return 0, err
+	}
+	var last []joblog.Line
+	for line, err := range joblog.Find(s.Log(ctx, id, n, joblog.Place{}, follow), wanted) {
 		if err != nil {
 			if ctx.Err() != nil {
 				return lines, nil // Ctrl-C is how one stops following
@@ -134,6 +169,16 @@ func (f LogFlags) printAttempt(ctx context.Context, o *command.Output, s *app.Se
 			return lines, err
 		}
 		lines++
+		if f.Tail > 0 {
+			last = append(last, line)
+			last = last[max(0, len(last)-f.Tail):]
+			continue
+		}
+		if err := f.printLine(o, line); err != nil {
+			return lines, err
+		}
+	}
+	for _, line := range last {
 		if err := f.printLine(o, line); err != nil {
 			return lines, err
 		}

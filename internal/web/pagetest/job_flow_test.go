@@ -2,7 +2,9 @@ package pagetest_test
 
 import (
 	"fmt"
+	"html"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +46,16 @@ func TestTaskOutput(t *testing.T) {
 	d.print(a, "stdout", manyLines(600)...)
 	c.Get(t, first).Is(t, 200).Has(t, "The last 500 lines are shown", "line number 600 of many").Lacks(t, "line number 100 of many")
 	c.Get(t, first+"/output").Is(t, 200).Has(t, "line number 1 of many", "line number 600 of many")
+	// Its older lines are a page further, and a text is found wherever it is.
+	older := regexp.MustCompile(`href="([^"]*)" rel="prev"`).FindStringSubmatch(c.Get(t, first).Body)
+	if len(older) != 2 {
+		t.Fatal("no way leads to the older lines")
+	}
+	c.Get(t, html.UnescapeString(older[1])).Is(t, 200).Has(t, "line number 100 of many", "careful", "Back to the end of the log").Lacks(t, "line number 101 of many", `rel="prev"`)
+	c.Get(t, first+"?find=NUMBER+7+OF").Is(t, 200).Has(t, "line number 7 of many", `value="NUMBER 7 OF"`).Lacks(t, "line number 8 of many")
+	c.Get(t, first+"?find=%3Cimg+src").Is(t, 200).Has(t, "hello &lt;img").Lacks(t, "<img src", "line number 8 of many")
+	c.Get(t, first+"?find=nowhere").Is(t, 200).Has(t, "No line has this text.")
+	c.Get(t, first+"?before=x").Is(t, 200).Has(t, "The log cannot be read.")
 
 	list := c.Get(t, "/jobs/"+job.String()+"/artifacts").Is(t, 200).Has(t, "notes/read.me", "picture.png", "text/html", "first")
 	if n := strings.Count(list.Body, "/content\""); n != 5 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/blob/joblog"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
@@ -30,6 +31,10 @@ type outputView struct {
 	// text are the last lines; cut says that there are more before them.
 	text string
 	cut  bool
+	// older is where the page before this one ends, paged that this one is not the last;
+	// find is the text that all its lines have.
+	older, find string
+	paged       bool
 	// why says why there is none.
 	why string
 }
@@ -71,15 +76,20 @@ func (w *pages) output(r *site.Request, t view.Task) (v outputView, err error) {
 	if r.Query("lines") != "" {
 		v.lines = linesMost
 	}
-	lines, err := joblog.Tail(r.Context(), bucket, t.Log(v.attempt), v.lines+1)
+	lines, err := v.page(r, bucket, t)
 	if err != nil {
 		v.why = ui.Say(ctx, "output.unread") + " " + reason(ctx, err)
 		return v, nil
 	}
 	if v.cut = len(lines) > v.lines; v.cut {
 		lines = lines[1:]
+		v.older = lines[0].Place.String()
 	}
-	if len(lines) == 0 {
+	switch {
+	case len(lines) > 0:
+	case v.find != "":
+		v.why = ui.Say(ctx, "output.unfound")
+	default:
 		v.why = ui.Say(ctx, "output.silent")
 	}
 	var b strings.Builder
@@ -88,6 +98,42 @@ func (w *pages) output(r *site.Request, t view.Task) (v outputView, err error) {
 	}
 	v.text = b.String()
 	return v, nil
+}
+
+// findMost is how long a text may be that is looked for.
+const findMost = 200
+
+// page reads the lines that the address asks for, and one more in front of them: those
+// before a place, or the last ones, of all lines or of those that have a text.
+func (v *outputView) page(r *site.Request, bucket blob.Bucket, t view.Task) ([]joblog.Line, error) {
+	log := t.Log(v.attempt)
+	before, err := joblog.ParsePlace(r.Query("before"))
+	if err != nil {
+		return nil, err
+	}
+	v.paged = before != joblog.Place{}
+	v.find = r.Query("find")
+	v.find = strings.ToValidUTF8(v.find[:min(len(v.find), findMost)], "")
+	switch {
+	case v.find == "" && v.paged:
+		return joblog.Before(r.Context(), bucket, log, before, v.lines+1)
+	case v.find == "":
+		return joblog.Tail(r.Context(), bucket, log, v.lines+1)
+	}
+	low := strings.ToLower(v.find)
+	has := func(text string) bool { return strings.Contains(strings.ToLower(text), low) }
+	var found []joblog.Line
+	for l, err := range joblog.Find(joblog.Read(r.Context(), bucket, log, joblog.Place{}), has) {
+		if err != nil {
+			return nil, err
+		}
+		if v.paged && !l.Place.Before(before) {
+			break
+		}
+		found = append(found, l)
+		found = found[max(0, len(found)-v.lines-1):]
+	}
+	return found, nil
 }
 
 // writeLine writes a line of a log in the colours of ui.Log. What came before it
