@@ -57,6 +57,7 @@ func workRoutes() []Route {
 		described(work.CancelJob),
 		described(work.RetryJob),
 		makes(workflow.Rerun),
+		described(workflow.PlanRerun),
 		described(work.WhyJob),
 	}
 }

@@ -116,12 +116,14 @@ func TestJobOfWorkflow(t *testing.T) {
 	c.Post(t, path+"/rerun", form("what", "from")).Is(t, 422).Has(t, "Choose a step")
 	c.Post(t, path+"/rerun", form("what", "from", "from", "nobody")).Is(t, 422)
 	c.Post(t, path+"/rerun", form("what", "half")).Is(t, 422)
-	to = c.Post(t, path+"/rerun", form("what", "from", "from", "second")).Is(t, 303).To()
+	c.Post(t, path+"/rerun", form("what", "all", "on", "oldest")).Is(t, 422)
+	c.Post(t, path+"/rerun", form("what", "all", "params", "[1")).Is(t, 422).Has(t, "Is not JSON")
+	to = c.Post(t, path+"/rerun", form("what", "from", "from", "second", "on", "newest", "params", "{}")).Is(t, 303).To()
 	a := d.take()
 	if a.Key != "second" {
 		t.Fatalf("it runs %s first", a.Key)
 	}
-	c.Get(t, to).Is(t, 200).Has(t, "repeats, from second on,", path, "by ada")
+	c.Get(t, to).Is(t, 200).Has(t, "repeats, from second on,", path, "by ada", "1 of 3 steps are reused")
 	if got := s.One(t, `select result::text from weir.task where job = '`+strings.TrimPrefix(to, "/jobs/")+`' and key = 'first'`); got != `{"n": 1}` {
 		t.Errorf("the first step has %s", got)
 	}

@@ -158,9 +158,11 @@ func (w *pages) askRerun(r *site.Request) (ui.Question, error) {
 	if step.Value != "" {
 		what.Value = "from"
 	}
+	on := ui.Field{Name: "on", Label: ui.Say(ctx, "word.version"), Type: "select", Optional: true, Options: []ui.Option{{Value: "", Label: ui.Say(ctx, "rerun.same", f.version)}, {Value: "newest", Label: ui.Say(ctx, "rerun.newest")}}}
+	params := ui.Field{Name: "params", Label: ui.Say(ctx, "word.params"), Type: "area", Rows: 4, Optional: true, Hint: ui.Say(ctx, "rerun.params"), Example: `{"width": 1280}`}
 	return ui.Question{
-		Title: ui.Say(ctx, "rerun.title", ui.Cut(site.JobName(j), 80)), Button: ui.Say(ctx, "rerun.button"), Back: site.JobPath(j.ID), Fields: []ui.Field{what, step},
-		Text: ui.Say(ctx, "rerun.text", f.version),
+		Title: ui.Say(ctx, "rerun.title", ui.Cut(site.JobName(j), 80)), Button: ui.Say(ctx, "rerun.button"), Back: site.JobPath(j.ID), Fields: []ui.Field{what, step, on, params},
+		Text: ui.Say(ctx, "rerun.text"),
 	}, nil
 }
 
@@ -203,11 +205,28 @@ func (w *pages) rerunJob(r *site.Request) (site.Done, error) {
 	default:
 		return site.Done{}, problem.Refuse("what", "choose one of the list", "%q is none", what)
 	}
+	switch on := r.Field("on"); on {
+	case "", "newest":
+		in.Body.Newest = on != ""
+	default:
+		return site.Done{}, problem.Refuse("on", "choose one of the list", "%q is none", on)
+	}
+	if text := r.Field("params"); text != "" {
+		if err := json.Unmarshal([]byte(text), &in.Body.Params); err != nil {
+			return site.Done{}, problem.Refuse("params", `write an object, such as {"width": 1280}`, "is not JSON: %s", err)
+		}
+	}
 	made, err := workflow.Rerun.Call(r.Context(), w.Operations, in)
 	if err != nil {
 		return site.Done{}, err
 	}
-	return site.Done{To: site.JobPath(made.ID), Say: ui.Say(ctx, "rerun.done")}, nil
+	n := 0
+	for _, v := range made.Steps {
+		if v.Reused {
+			n++
+		}
+	}
+	return site.Done{To: site.JobPath(made.ID), Say: ui.Say(ctx, "rerun.done", n, len(made.Steps))}, nil
 }
 
 func retriedJob(r *site.Request, out work.RetryJobOutput) site.Done {

@@ -3,6 +3,14 @@ create or replace function weir._words(code text) returns text
 language sql immutable parallel safe
 as $$
   select case code
+    when 'again_all' then 'all of the job runs again'
+    when 'again_changed' then 'the workflow says something else of this step now'
+    when 'again_from' then 'the job runs again from here'
+    when 'again_kept' then 'reused: it was done, and nothing that it depends on has changed'
+    when 'again_need' then 'step {step}, which it needs, runs again'
+    when 'again_new' then 'the job did not have this step'
+    when 'again_not_done' then 'it was not done: {state:word}'
+    when 'again_values' then 'it gets other values from the params of the job'
     when 'attempt_failed' then 'attempt {attempt} failed[: {message}]'
     when 'attempt_snoozed' then 'attempt {attempt} was snoozed[: {message}]'
     when 'build_due' then 'the server has yet to build it'
