@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/site"
@@ -31,8 +32,9 @@ type jobFlow struct {
 	by, from string
 	// why is of a queued job what it waits for.
 	why []work.Reason
-	// held are steps that wait for a person.
+	// held are steps that wait for a person or an event; asks is what each asks for.
 	held []view.Task
+	asks map[weir.ID]work.Reason
 	// children are the jobs that its steps wait or waited for, newest first; child
 	// has the newest of each step.
 	children []view.Job
@@ -74,9 +76,36 @@ func (w *pages) jobFlow(r *site.Request, j view.Job) (f jobFlow, err error) {
 		if f.why, err = w.stops(r, j); err != nil {
 			return f, err
 		}
-		f.held, _, err = w.Store.TaskPage(r.Context(), view.TaskFilter{Job: j.ID, Gate: "hold"}, view.Page{Limit: heldShown})
+		if f.held, _, err = w.Store.TaskPage(r.Context(), view.TaskFilter{Job: j.ID, Gate: "hold"}, view.Page{Limit: heldShown}); err == nil {
+			err = w.heldAsks(r, &f)
+		}
 	}
 	return f, err
+}
+
+// heldAsks reads what the held steps ask for: of whom, until when, and what happens then.
+func (w *pages) heldAsks(r *site.Request, f *jobFlow) error {
+	f.asks = map[weir.ID]work.Reason{}
+	for _, t := range f.held {
+		why, err := work.WhyTask.Call(r.Context(), w.Operations, &work.NamedTask{Task: t.ID.String()})
+		if err != nil {
+			return err
+		}
+		for _, x := range why.Items {
+			if x.Gate == "hold" && (x.Code == "approval" || x.Code == "event_due") {
+				f.asks[t.ID] = x
+			}
+		}
+	}
+	return nil
+}
+
+// heldFor says what a held step waits for, in the language of the page.
+func (f jobFlow) heldFor(ctx context.Context, t view.Task) string {
+	if x, ok := f.asks[t.ID]; ok {
+		return x.In(locale.From(ctx).Code)
+	}
+	return t.Hold
 }
 
 // stops is what tasks of a running job wait for, but for one another and for
