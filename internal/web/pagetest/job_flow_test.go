@@ -104,7 +104,7 @@ func TestJobOfWorkflow(t *testing.T) {
 	viewer.Post(t, third+"/release", form()).Is(t, 403)
 	c.Get(t, third).Is(t, 200).Has(t, "Approve", third+"/refuse")
 	viewer.Post(t, third+"/refuse", form("reason", "no")).Is(t, 403)
-	c.Get(t, third+"/release").Is(t, 200).Has(t, "the editor on duty", `name="reason"`)
+	c.Get(t, third+"/release").Is(t, 200).Has(t, "The editor on duty", `name="reason"`)
 	c.Post(t, third+"/refuse", form("reason", "")).Is(t, 422)
 	c.Get(t, path).Is(t, 200).Has(t, "Approve", third+"/release?back=")
 	to = c.Post(t, third+"/release?back="+path, form("reason", "read twice")).Is(t, 303).To()
