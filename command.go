@@ -2,12 +2,19 @@ package weir
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
 // Decision says who changed the course of a task, and why. Both are for people
 // and go to the timeline. By defaults to the database user.
-type Decision struct{ By, Reason string }
+type Decision struct {
+	By, Reason string
+	// Names are those under which the decider approves or refuses a task that asks for
+	// certain people: the name of a user, and role:NAME for each role. Nil stands for a
+	// caller who may decide everything.
+	Names []string
+}
 
 // Cancel cancels a task. What waits ends at once: ended is true. What runs is
 // asked to stop, and ends when its worker has confirmed that it did.
@@ -51,7 +58,35 @@ func (c *Client) Hold(ctx context.Context, task ID, d Decision) error {
 	return c.command(ctx, "hold", `select weir.hold($1, $2, nullif($3, ''))`, task, d.By, d.Reason)
 }
 
-// Release lets a held task go on to its next gate.
+// Approve lets a held task go on to its next gate, with who decided and why. It is
+// refused if the task asks for other people.
+func (c *Client) Approve(ctx context.Context, task ID, d Decision) error {
+	return c.command(ctx, "release", `select weir.release($1, nullif($2, ''), nullif($3, ''), $4::text[])`, task, d.By, d.Reason, d.Names)
+}
+
+// Refuse ends a held task as failed: a person decided that it must not run. A retry asks
+// again.
+func (c *Client) Refuse(ctx context.Context, task ID, d Decision) error {
+	return c.command(ctx, "refuse", `select weir.refuse($1, $2, nullif($3, ''), $4::text[])`, task, d.Reason, d.By, d.Names)
+}
+
+// Signal tells a job that something happened outside. Tasks that wait for the event are
+// done, with the payload (JSON, or nil) as their result; one that begins to wait later
+// finds it. The same signal again changes nothing. It returns how many tasks it ended.
+func (c *Client) Signal(ctx context.Context, job ID, event string, payload json.RawMessage, by string) (ended int, err error) {
+	err = c.pool.QueryRow(ctx, `select weir.signal($1, $2, $3::jsonb, nullif($4, ''))`, job, event, payload, by).Scan(&ended)
+	return ended, c.told("signal", err)
+}
+
+// SignalTask gives one task the event that it waits for, as Signal does; it is
+// ErrNotFound if the task waits for none, or no longer.
+func (c *Client) SignalTask(ctx context.Context, task ID, payload json.RawMessage, by string) (ended int, err error) {
+	err = c.pool.QueryRow(ctx, `select weir.signal_task($1, $2::jsonb, nullif($3, ''))`, task, payload, by).Scan(&ended)
+	return ended, c.told("signal", err)
+}
+
+// Release lets a held task go on to its next gate, for a program that decides for
+// everybody; see Approve.
 func (c *Client) Release(ctx context.Context, task ID, by string) error {
 	return c.command(ctx, "release", `select weir.release($1, nullif($2, ''))`, task, by)
 }

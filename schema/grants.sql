@@ -24,7 +24,8 @@ revoke execute on all functions in schema weir from public, weir_client, weir_wo
 grant usage on schema weir to weir_client, weir_worker;
 
 grant execute on function weir.submit, weir.submit_many, weir.submit_job, weir.open_gates, weir.cancel, weir.cancel_job,
-  weir.retry, weir.skip, weir.hold, weir.release, weir.set_priority, weir.set_pool, weir.note_pool, weir.drop_pool,
+  weir.retry, weir.skip, weir.hold, weir.release, weir.refuse, weir.signal, weir.signal_task,
+  weir.set_priority, weir.set_pool, weir.note_pool, weir.drop_pool,
   weir.set_schedule, weir.drop_schedule, weir.set_node_mode, weir.why, weir.task_events, weir.events_after,
   weir.events_tail
   to weir_client;

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -150,6 +151,11 @@ func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 	c.Operations = p.operations()
 	c.Desks = func(name string) httpapi.Desk { return p.desk(name) }
 	c.Bucket = p.bucket
+	if p.vault != nil {
+		c.Follow = func(ctx context.Context, link string, payload json.RawMessage) (int, error) {
+			return work.Follow(ctx, p.vault, p.work.Client, link, payload)
+		}
+	}
 	return c
 }
 

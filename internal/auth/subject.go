@@ -48,6 +48,25 @@ func (s Subject) By() string {
 	}
 }
 
+// Names returns the names under which the subject decides about what asks for certain
+// people: its own, and role:NAME for its role and those below it. Nil stands for a part of
+// the system, which may decide everything.
+func (s Subject) Names() []string {
+	switch s.Kind {
+	case KindSystem:
+		return nil
+	case KindUser, KindToken:
+		names := []string{s.Name}
+		for _, r := range roles {
+			if s.Role.reaches(r) {
+				names = append(names, "role:"+string(r))
+			}
+		}
+		return names
+	}
+	return []string{}
+}
+
 // Nobody reports whether the subject is anonymous.
 func (s Subject) Nobody() bool { return s.Kind == "" }
 

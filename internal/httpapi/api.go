@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -45,6 +46,9 @@ type Config struct {
 	Desks func(node string) Desk
 	// Operations carries out the operations that domains describe.
 	Operations op.Caller
+	// Follow tells the task of a signed link that its event came. If nil, there are no
+	// links.
+	Follow func(ctx context.Context, link string, payload json.RawMessage) (tasks int, err error)
 	// Bucket has artifacts and logs. If nil, their routes answer 404.
 	Bucket blob.Bucket
 	// Hub signals that a log may have grown. If nil, followers of a log poll.

@@ -44,6 +44,8 @@ func workRoutes() []Route {
 		described(work.SkipTask),
 		described(work.HoldTask),
 		described(work.ReleaseTask),
+		described(work.RefuseTask),
+		described(work.LinkTask),
 		described(work.SetPriority),
 
 		lists(work.ListJobs),
@@ -56,7 +58,9 @@ func workRoutes() []Route {
 		lists(work.JobArtifacts),
 		described(work.CancelJob),
 		described(work.RetryJob),
+		described(work.SignalJob),
 		makes(workflow.Rerun),
+		described(workflow.PlanRerun),
 		described(work.WhyJob),
 	}
 }
@@ -129,6 +133,7 @@ func wholeRoutes() []Route {
 		lists(work.ListEvents),
 		described(work.ShowTail),
 		{get, "/events", auth.Read, "event", Granted, "Follow the timeline live (server-sent events)", streamed(raw("text/event-stream", (*API).stream, streamParams...))},
+		{post, "/events/{link}", "", "", Open, "Tell a task of the event that it waits for; the signed link is the credential", handle((*API).follow)},
 		described(work.ShowHealth),
 		described(work.Doctor),
 	}

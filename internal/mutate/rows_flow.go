@@ -107,4 +107,64 @@ var flowRows = []Row{
   for update;`, `order by l.job;`,
 		flowTests, "TestJobsAreLockedBeforeTheyArePlanned",
 	},
+	{
+		"a step whose definition changed is not reused", "internal/workflow/reuse.go",
+		`case !r.same && !sameStep(before, r.now.parsed.Step(key)):`, `case false:`,
+		flowTests, "TestRerunOfAMendedWorkflow",
+	},
+	{
+		"a step that gets other values is not reused", "internal/workflow/reuse.go",
+		`if v.Reused && !r.same && !r.valuesSame(key) {`, `if false {`,
+		flowTests, "TestRerunOfAMendedWorkflow",
+	},
+	{
+		"the items of a map that changed are not reused", "internal/workflow/reuse.go",
+		`if before == nil || !sameStep(before, s.parsed.Step(s.key)) {`, `if before == nil {`,
+		flowTests, "TestItemsOfAMendedMap",
+	},
+	{
+		"an approval is for its people", "schema/functions/engine/_may_decide.sql",
+		`if names is not null and not a.deciders && names then`, `if false then`,
+		flowTests, "TestAnApprovalIsForItsPeople",
+	},
+	{
+		"what was refused is held again by a retry", "schema/functions/engine/_fail_held.sql",
+		`(was.p).attempt, 'failed'`, `(was.p).attempt + 1, 'failed'`,
+		flowTests, "TestAnApprovalIsForItsPeople",
+	},
+	{
+		"a retry asks the same people", "schema/functions/engine/_revive.sql",
+		`update weir.asks a set open = true from unnest(ended) e where a.task = e.task and e.attempt = 0;`, ``,
+		flowTests, "TestAnApprovalIsForItsPeople",
+	},
+	{
+		"a decision locks the job first", "schema/functions/engine/_may_decide.sql",
+		`perform from weir.job_live j where j.job = a.job for update;`, ``,
+		flowTests, "TestAskedOneByOne",
+	},
+	{
+		"events of one job come one by one", "schema/functions/engine/signal.sql",
+		`perform from weir.job_live j where j.job = signal.job for update;`, `perform from weir.job_live j where j.job = signal.job;`,
+		flowTests, "TestAskedOneByOne",
+	},
+	{
+		"the expiry waits for no job", "schema/functions/engine/settle_asks.sql",
+		` for update skip locked;`, ` for update;`,
+		flowTests, "TestAskedOneByOne",
+	},
+	{
+		"a job keeps a bounded number of events", "schema/functions/engine/signal.sql",
+		`>= most then`, `< 0 then`,
+		flowTests, "TestSignalsAreBounded",
+	},
+	{
+		"a link needs its signature", "internal/work/link.go",
+		`|| !v.Signed(linkPurpose, data[:len(task)], data[len(task):]) {`, `{`,
+		"./internal/remote", "TestEventsOverHTTP",
+	},
+	{
+		"a link ends with its wait", "schema/functions/engine/signal_task.sql",
+		`if a.open or exists`, `if a.task is not null or exists`,
+		"./internal/remote", "TestALinkEndsWithItsWait",
+	},
 }

@@ -74,6 +74,7 @@ var sqlStates = map[string]struct {
 	kind Kind
 	next string
 }{
+	"WR403": {Forbidden, ""},
 	"WR404": {NotFound, ""},
 	"WR409": {Conflict, ""},
 	"WR410": {Stale, ""},

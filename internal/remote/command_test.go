@@ -64,7 +64,7 @@ func TestSameCommands(t *testing.T) {
 			t.Fatalf("%s: submit job: %v", name, err)
 		}
 		for what, err := range map[string]error{
-			"release":  last(work.ReleaseTask.Call(ctx, x, named(receipt.ID))),
+			"release":  last(work.ReleaseTask.Call(ctx, x, deciding(receipt.ID, ""))),
 			"hold":     last(work.HoldTask.Call(ctx, x, deciding(receipt.ID, "wait"))),
 			"priority": last(work.SetPriority.Call(ctx, x, to(receipt.ID, 9))),
 		} {
@@ -191,7 +191,7 @@ func TestSameRefusals(t *testing.T) {
 			return last(work.CancelJob.Call(ctx, x, decidingJob(none, "")))
 		},
 		"ended": func(ctx context.Context, x op.Caller) error {
-			return last(work.ReleaseTask.Call(ctx, x, named(done.ID)))
+			return last(work.ReleaseTask.Call(ctx, x, deciding(done.ID, "")))
 		},
 		"no reason": func(ctx context.Context, x op.Caller) error {
 			return last(work.SkipTask.Call(ctx, x, deciding(none, "")))

@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -83,6 +84,9 @@ func newRigOn(t *testing.T, bucket blob.Bucket) *rig {
 	served := httpapi.New(httpapi.Config{
 		Store: r.store, Auth: r.auth, Door: d, Stream: streams, Version: "1.2.3", Log: log, Bucket: bucket, Hub: hub,
 		Operations: op.Local{Stores: []any{work.New(r.db.Pool, r.sdk).Checked(r.flows.CheckRun, fleet.CheckScheduled), r.flows, r.rolls, r.fleets, secrets, wake.New(r.db.Pool, wake.Config{Log: log}), newYard(t, r), r.auth}},
+		Follow: func(ctx context.Context, link string, payload json.RawMessage) (int, error) {
+			return work.Follow(ctx, secrets, r.sdk, link, payload)
+		},
 	})
 	api := served.Handler()
 	r.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

@@ -122,6 +122,7 @@ func TestWorkflows(t *testing.T) {
 	if job, err2 := r.store.Job(ctx, rerun.ID); err != nil || err2 != nil || job.Origin != id {
 		t.Errorf("rerun %+v: %v, %v", job, err, err2)
 	}
+	planned(t, c, id, len(rerun.Steps))
 	filled, err := workflow.Backfill.Call(ctx, c, &workflow.Backfilling{Named: pair, Body: workflow.BackfillBody{From: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), Spec: "@daily"}})
 	if err != nil || len(filled.Times) != 2 || len(filled.Jobs) != 2 {
 		t.Errorf("backfill %+v: %v", filled, err)
@@ -330,5 +331,14 @@ func TestSecretsAndNodes(t *testing.T) {
 	}
 	if _, err := work.WakeNode.Call(ctx, c, &work.NamedNode{Node: "ghost"}); problem.Explain(err).Kind != problem.NotFound {
 		t.Errorf("wake nobody: %v", err)
+	}
+}
+
+// planned asks what a rerun of a canceled job would do.
+func planned(t *testing.T, c op.Caller, id weir.ID, steps int) {
+	t.Helper()
+	plan, err := workflow.PlanRerun.Call(t.Context(), c, &workflow.Rerunning{Job: id.String(), Body: &workflow.RerunBody{Failed: true, Newest: true}})
+	if err != nil || len(plan.Items) != steps || plan.Items[0].Code != "again_not_done" || plan.Items[0].Args["state"] != "canceled" {
+		t.Errorf("plan of a rerun %+v: %v", plan, err)
 	}
 }

@@ -62,6 +62,9 @@ func New(pool *pgxpool.Pool, keys Keys, log *slog.Logger) *Vault {
 	return &Vault{pool: pool, keys: keys, log: log}
 }
 
+// Pool returns the database of the vault, for what signs something of it.
+func (v *Vault) Pool() *pgxpool.Pool { return v.pool }
+
 // querier is implemented by a pool and by a transaction.
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row

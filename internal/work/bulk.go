@@ -20,7 +20,7 @@ type BulkOrder struct {
 }
 
 func (o BulkOrder) order(who auth.Subject, action string) bulk.Order {
-	d := weir.Decision{By: who.By(), Reason: o.Reason}
+	d := weir.Decision{By: who.By(), Reason: o.Reason, Names: who.Names()}
 	return bulk.Order{Action: action, Decision: d, Limit: o.Limit, After: o.After, DryRun: o.DryRun}
 }
 

@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -65,6 +66,23 @@ type DecidingJob struct {
 	Body *op.DecisionBody
 }
 
+// Signaling tells a job that something happened outside.
+type Signaling struct {
+	NamedJob
+	Body SignalBody
+}
+
+// SignalBody is the event.
+type SignalBody struct {
+	Event   string          `json:"event" maxLength:"100" doc:"Its name, which a step of the job waits for, now or later."`
+	Payload json.RawMessage `json:"payload,omitempty" doc:"Any JSON: the result of the steps that wait for it. At most 256 KiB."`
+}
+
+// SignalOutput counts the tasks that an event ended.
+type SignalOutput struct {
+	Tasks int `json:"tasks" doc:"Tasks that waited for it and are done now. None: it is kept for those that wait later."`
+}
+
 // CancelJobOutput counts the tasks that are canceled and those that were asked to stop.
 type CancelJobOutput struct {
 	Ended int `json:"ended" doc:"Tasks that are canceled now."`
@@ -114,6 +132,11 @@ var (
 	CancelJob = onJob(http.MethodPost, "cancel", "/cancel", auth.Command, "Cancel every task of a job that has not ended",
 		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *DecidingJob) (out CancelJobOutput, err error) {
 			out.Ended, out.Asked, err = s.Client.CancelJob(ctx, id, decided(who, in.Body))
+			return out, err
+		})
+	SignalJob = onJob(http.MethodPost, "signal", "/signal", auth.Command, "Tell a job that something happened outside, for the steps that wait for it",
+		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *Signaling) (out SignalOutput, err error) {
+			out.Tasks, err = s.Client.Signal(ctx, id, in.Body.Event, in.Body.Payload, who.By())
 			return out, err
 		})
 	RetryJob = onJob(http.MethodPost, "retry", "/retry", auth.Command, "Give what failed or was canceled in a job a new round of attempts",

@@ -139,8 +139,12 @@ var (
 			return op.Nothing{}, s.Client.Hold(ctx, id, decided(who, in.Body))
 		})
 	ReleaseTask = onTask(http.MethodPost, "release", auth.Command, "Let a held task go on",
-		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, _ *NamedTask) (op.Nothing, error) {
-			return op.Nothing{}, s.Client.Release(ctx, id, who.By())
+		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *Deciding) (op.Nothing, error) {
+			return op.Nothing{}, s.Client.Approve(ctx, id, decided(who, in.Body))
+		})
+	RefuseTask = onTask(http.MethodPost, "refuse", auth.Command, "Decide that a held task must not run: it fails",
+		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *Deciding) (op.Nothing, error) {
+			return op.Nothing{}, s.Client.Refuse(ctx, id, decided(who, in.Body))
 		})
 	SetPriority = onTask(http.MethodPut, "priority", auth.Command, "Change the priority of a task that waits",
 		func(ctx context.Context, s *Store, who auth.Subject, id weir.ID, in *Prioritizing) (op.Nothing, error) {
@@ -189,7 +193,7 @@ func found[In, Out any](
 
 // decided returns a decision in the form of the timeline.
 func decided(who auth.Subject, body *op.DecisionBody) weir.Decision {
-	return weir.Decision{By: who.By(), Reason: op.Given(body).Reason}
+	return weir.Decision{By: who.By(), Reason: op.Given(body).Reason, Names: who.Names()}
 }
 
 // paged returns a page whose next one the store knows; whole returns a list that has no

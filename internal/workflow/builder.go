@@ -97,7 +97,7 @@ func (l *leader) prepare(ctx context.Context, j jobRow) (build, error) {
 	}
 	out.Params, out.Patience = params, patienceOf(out.Tasks)
 	if options.Rerun != nil {
-		out.Reuse, err = l.reuse(ctx, b, j.Origin, *options.Rerun)
+		out.Reuse, err = l.reuse(ctx, run{j, b, options, params}, j.Origin, *options.Rerun)
 	}
 	return out, err
 }

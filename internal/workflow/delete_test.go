@@ -76,7 +76,7 @@ func TestADeletedWorkflowIsHistoryOnly(t *testing.T) {
 	if w, err := r.store.Of(t.Context(), id); err != nil || w.Name != "w" || w.Version != 1 || w.DeletedAt == nil || !strings.Contains(string(w.Definition), `"key": "a"`) {
 		t.Errorf("%+v %v", w, err)
 	}
-	if _, err := r.store.Rerun(t.Context(), old, RerunRequest{}); err == nil || problem.Explain(err).Kind != problem.Conflict || !strings.Contains(err.Error(), "was deleted") {
+	if _, _, err := r.store.Rerun(t.Context(), old, RerunRequest{}); err == nil || problem.Explain(err).Kind != problem.Conflict || !strings.Contains(err.Error(), "was deleted") {
 		t.Errorf("rerun: %v", err)
 	}
 	delete(r.does, "a")

@@ -22,6 +22,8 @@ const (
 	lookGap = 2 * time.Millisecond
 	// patienceEvery is the precision with which the patience of tasks is enforced.
 	patienceEvery = time.Second
+	// asksEvery is the precision with which approvals and waits for events expire.
+	asksEvery = time.Second
 	// tidyEvery is how often unused pools are looked for.
 	tidyEvery = 15 * time.Second
 	// brokenFor is how long a step that can be neither planned nor failed is left alone.
@@ -61,8 +63,9 @@ type leader struct {
 	term pg.Term
 	// next is when the next queued job is due, as far as known.
 	next time.Time
-	// bore and tidied are when patience and pools were last checked.
-	bore, tidied time.Time
+	// bore, asked and tidied are when patience, what is asked of people, and pools were
+	// last checked.
+	bore, asked, tidied time.Time
 	// broken are tasks whose plan could not be written, and until when they are left
 	// alone.
 	broken map[weir.ID]time.Time
@@ -105,6 +108,10 @@ func (l *leader) tick(ctx context.Context, now time.Time) (more bool, err error)
 	if seen.patience && now.Sub(l.bore) >= patienceEvery {
 		l.bore = now
 		try(l.bear)
+	}
+	if seen.asks && now.Sub(l.asked) >= asksEvery {
+		l.asked = now
+		try(l.settle)
 	}
 	if seen.pools && now.Sub(l.tidied) >= tidyEvery {
 		l.tidied = now

@@ -163,10 +163,19 @@ type Rerunning struct {
 	Body *RerunBody
 }
 
-// RerunBody says which part of it.
+// RerunBody says which part of it, and on which version and params.
 type RerunBody struct {
-	From   string `json:"from,omitempty" maxLength:"200" doc:"A step: it and what comes after it run again; what was done before stays."`
-	Failed bool   `json:"failed,omitempty" doc:"Only what was not done runs again, and what comes after it."`
+	From    string         `json:"from,omitempty" maxLength:"200" doc:"A step: it and what comes after it run again; what was done before stays."`
+	Failed  bool           `json:"failed,omitempty" doc:"Only what was not done runs again, and what comes after it; of another version or with other params, also what those change."`
+	Newest  bool           `json:"newest,omitempty" doc:"On the newest active version of the workflow. Left out: on the job's own."`
+	Version int            `json:"version,omitempty" minimum:"0" maximum:"2147483647" doc:"On this version. Left out: on the job's own."`
+	Params  map[string]any `json:"params,omitempty" doc:"Over the params of the job, by name; null takes one away."`
+}
+
+// Remade is the job of a rerun, and which of its steps are reused.
+type Remade struct {
+	Made
+	Steps []Verdict `json:"steps" doc:"Which steps end as they did, and why the others run."`
 }
 
 // Operations on workflows.
@@ -256,19 +265,38 @@ var (
 	Rerun = op.New(op.Operation{
 		Noun: "job", Verb: "rerun", Method: http.MethodPost, Path: "/jobs/{job}/rerun", Right: auth.Submit,
 		Summary: "Run a job of a workflow again as a new one: all, from a step, or what failed",
-	}, func(ctx context.Context, s *Store, who auth.Subject, in *Rerunning) (made Made, err error) {
-		if made.Origin, err = view.New(s.pool).JobID(ctx, in.Job); err != nil {
-			p := *problem.Explain(err)
-			if p.Kind == problem.Invalid {
-				p.Field = "job"
-			}
-			return made, &p
+	}, func(ctx context.Context, s *Store, who auth.Subject, in *Rerunning) (made Remade, err error) {
+		if made.Origin, err = s.jobNamed(ctx, in.Job); err != nil {
+			return made, err
 		}
-		b := op.Given(in.Body)
-		made.ID, err = s.Rerun(ctx, made.Origin, RerunRequest{From: b.From, Failed: b.Failed, By: who.By(), MaySkip: MayOf(who)})
+		made.ID, made.Steps, err = s.Rerun(ctx, made.Origin, RerunRequest{RerunBody: op.Given(in.Body), By: who.By(), MaySkip: MayOf(who)})
 		return made, faulty(err)
 	})
+	PlanRerun = op.New(op.Operation{
+		Noun: "job", Verb: "plan", Method: http.MethodPost, Path: "/jobs/{job}/rerun/plan", Right: auth.Read,
+		Summary: "Say which steps a rerun of a job would reuse, and why it would run the others",
+	}, func(ctx context.Context, s *Store, _ auth.Subject, in *Rerunning) (op.Page[Verdict], error) {
+		job, err := s.jobNamed(ctx, in.Job)
+		if err != nil {
+			return op.Page[Verdict]{}, err
+		}
+		steps, err := s.PlanRerun(ctx, job, RerunRequest{RerunBody: op.Given(in.Body)})
+		return op.PageOf(steps, ""), faulty(err)
+	})
 )
+
+// jobNamed finds a job by its id, or the end of one.
+func (s *Store) jobNamed(ctx context.Context, text string) (weir.ID, error) {
+	id, err := view.New(s.pool).JobID(ctx, text)
+	if err == nil {
+		return id, nil
+	}
+	p := *problem.Explain(err)
+	if p.Kind == problem.Invalid {
+		p.Field = "job"
+	}
+	return id, &p
+}
 
 // onWorkflows describes an operation on workflows in general, onWorkflow one on a single
 // workflow.

@@ -50,6 +50,14 @@ func (l *leader) bear(ctx context.Context, _ time.Time) (more bool, err error) {
 	return false, nil
 }
 
+// settle ends or releases held tasks that were not decided in time.
+func (l *leader) settle(ctx context.Context, _ time.Time) (more bool, err error) {
+	if _, err := l.write(ctx, asksSQL); err != nil {
+		return false, fmt.Errorf("look at tasks that ask for a decision: %w", err)
+	}
+	return false, nil
+}
+
 // tidy drops the pools of maps that ended without their planner, such as canceled ones.
 func (l *leader) tidy(ctx context.Context, _ time.Time) (more bool, err error) {
 	names, err := l.emptyPools(ctx)

@@ -36,6 +36,7 @@ type plan struct {
 	Hold     string            `json:"hold,omitempty"`
 	Delay    string            `json:"delay,omitempty"`
 	Patience json.RawMessage   `json:"patience,omitempty"`
+	Ask      *definition.Ask   `json:"ask,omitempty"`
 
 	Outcome  string          `json:"outcome,omitempty"`
 	Result   json.RawMessage `json:"result,omitempty"`
@@ -198,7 +199,7 @@ func (l *leader) decide(ctx context.Context, s *step, seen sight) (plan, error) 
 	case r.Workflow != "":
 		return l.child(ctx, s, r)
 	}
-	p := plan{Task: s.task, Job: s.job.ID, Do: "plan", Params: r.Params, Labels: r.Labels, Run: r.Run, Hold: r.Hold, Delay: interval(r.Delay)}
+	p := plan{Task: s.task, Job: s.job.ID, Do: "plan", Params: r.Params, Labels: r.Labels, Run: r.Run, Hold: r.Hold, Delay: interval(r.Delay), Ask: r.Ask}
 	if p.Labels == nil {
 		p.Labels = map[string]string{}
 	}

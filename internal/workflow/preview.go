@@ -53,7 +53,7 @@ func (s *Store) PlanDefinition(ctx context.Context, d *definition.Definition, op
 	out := make([]Preview, len(steps))
 	for i, p := range steps {
 		out[i].Preview = p
-		if p.What != "skipped" && d.Step(p.Key).Workflow == "" {
+		if p.What != "skipped" && d.Step(p.Key).Workflow == "" && d.Step(p.Key).Wait == nil {
 			out[i].Nodes, out[i].WhyNot = placed(p.Service, p.Labels, machines)
 		}
 	}

@@ -21,10 +21,10 @@ func TestRerun(t *testing.T) {
 		ran     string
 	}{
 		{"all of it", RerunRequest{}, "a b d c"},
-		{"from a step", RerunRequest{From: "b"}, "b c"},
-		{"only what failed", RerunRequest{Failed: true}, "c"},
-		{"from the first", RerunRequest{From: "a"}, "a b d c"},
-		{"from a step beside it", RerunRequest{From: "d"}, "d c"},
+		{"from a step", RerunRequest{RerunBody: RerunBody{From: "b"}}, "b c"},
+		{"only what failed", RerunRequest{RerunBody: RerunBody{Failed: true}}, "c"},
+		{"from the first", RerunRequest{RerunBody: RerunBody{From: "a"}}, "a b d c"},
+		{"from a step beside it", RerunRequest{RerunBody: RerunBody{From: "d"}}, "d c"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
@@ -44,7 +44,7 @@ steps:
 			r.ends(old, "failed", "a done, never skipped, b done, d done, c failed, alarm done")
 			r.ran, r.does["c"] = nil, echoes
 			c.request.By = "ann"
-			job, err := r.store.Rerun(t.Context(), old, c.request)
+			job, _, err := r.store.Rerun(t.Context(), old, c.request)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,14 +84,14 @@ func TestRerunOfAMap(t *testing.T) {
 		scan []string
 		ran  string
 	}{
-		{"what failed", mapped, RerunRequest{Failed: true}, nil, "m[1] join"},
-		{"what failed, and the same list again", mapped, RerunRequest{Failed: true}, []string{"a", "b", "c"}, "scan m[1] join"},
-		{"another list", mapped, RerunRequest{Failed: true}, []string{"a", "b", "d"}, "scan m[0] m[1] m[2] join"},
-		{"a shorter list", mapped, RerunRequest{Failed: true}, []string{"a", "b"}, "scan m[0] m[1] join"},
-		{"from a step before it", mapped, RerunRequest{From: "scan"}, nil, "scan m[0] m[1] m[2] join"},
-		{"from the map", mapped, RerunRequest{From: "m"}, nil, "m[0] m[1] m[2] join"},
-		{"from a step after it", mapped, RerunRequest{From: "join"}, nil, "m[1] join"},
-		{"files of a step that ran again", strings.Replace(mapped, "rule: all_done", "rule: all_done, inputs: [scan]", 1), RerunRequest{Failed: true}, []string{"a", "b", "c"}, "scan m[0] m[1] m[2] join"},
+		{"what failed", mapped, RerunRequest{RerunBody: RerunBody{Failed: true}}, nil, "m[1] join"},
+		{"what failed, and the same list again", mapped, RerunRequest{RerunBody: RerunBody{Failed: true}}, []string{"a", "b", "c"}, "scan m[1] join"},
+		{"another list", mapped, RerunRequest{RerunBody: RerunBody{Failed: true}}, []string{"a", "b", "d"}, "scan m[0] m[1] m[2] join"},
+		{"a shorter list", mapped, RerunRequest{RerunBody: RerunBody{Failed: true}}, []string{"a", "b"}, "scan m[0] m[1] join"},
+		{"from a step before it", mapped, RerunRequest{RerunBody: RerunBody{From: "scan"}}, nil, "scan m[0] m[1] m[2] join"},
+		{"from the map", mapped, RerunRequest{RerunBody: RerunBody{From: "m"}}, nil, "m[0] m[1] m[2] join"},
+		{"from a step after it", mapped, RerunRequest{RerunBody: RerunBody{From: "join"}}, nil, "m[1] join"},
+		{"files of a step that ran again", strings.Replace(mapped, "rule: all_done", "rule: all_done, inputs: [scan]", 1), RerunRequest{RerunBody: RerunBody{Failed: true}}, []string{"a", "b", "c"}, "scan m[0] m[1] m[2] join"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
@@ -117,7 +117,7 @@ func TestRerunOfAMap(t *testing.T) {
 			if c.scan != nil {
 				list, r.does["scan"] = c.scan, gives(map[string]any{"files": c.scan})
 			}
-			job, err := r.store.Rerun(t.Context(), old, c.request)
+			job, _, err := r.store.Rerun(t.Context(), old, c.request)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +166,7 @@ steps:
 	r.ends(first, "failed", "one done, m failed, join skipped, m[0] done, m[1] failed, m[2] failed")
 	again := func(job weir.ID) weir.ID {
 		t.Helper()
-		next, err := r.store.Rerun(t.Context(), job, RerunRequest{Failed: true})
+		next, _, err := r.store.Rerun(t.Context(), job, RerunRequest{RerunBody: RerunBody{Failed: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ steps:
 		t.Errorf("ran %s", ran)
 	}
 	// If the step runs again as a whole, the files are its own.
-	fourth, err := r.store.Rerun(t.Context(), third, RerunRequest{From: "join"})
+	fourth, _, err := r.store.Rerun(t.Context(), third, RerunRequest{RerunBody: RerunBody{From: "join"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestAReusedStepStillHasItsNode(t *testing.T) {
 	job := r.run("w", nil)
 	r.ends(job, "failed", "a done, b failed")
 	for range 2 {
-		next, err := r.store.Rerun(t.Context(), job, RerunRequest{Failed: true})
+		next, _, err := r.store.Rerun(t.Context(), job, RerunRequest{RerunBody: RerunBody{Failed: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,16 +229,16 @@ func TestRerunsThatAreRefused(t *testing.T) {
 	job := r.run("w", nil)
 	refused := func(want string, job weir.ID, ask RerunRequest) {
 		t.Helper()
-		if _, err := r.store.Rerun(t.Context(), job, ask); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := r.store.Rerun(t.Context(), job, ask); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", ask, err, want)
 		}
 	}
 	refused("is running", job, RerunRequest{})
 	refused("there is no job", weir.ID{7}, RerunRequest{})
-	refused("exclude each other", job, RerunRequest{From: "a", Failed: true})
+	refused("exclude each other", job, RerunRequest{RerunBody: RerunBody{From: "a", Failed: true}})
 	r.ends(job, "done", "a done")
-	refused("has no step", job, RerunRequest{From: "z"})
-	refused("nothing failed", job, RerunRequest{Failed: true})
+	refused("has no step", job, RerunRequest{RerunBody: RerunBody{From: "z"}})
+	refused("nothing failed", job, RerunRequest{RerunBody: RerunBody{Failed: true}})
 	r.exec(`select weir.submit_job('[{"key": "a", "service": "s"}]', 'plain')`)
 	r.until("the plain job ends", func() bool { return r.count(`select count(*) from weir.job_live`) == 0 })
 	plain, err := weir.ParseID(r.text(`select id::text from weir.job where name = 'plain'`))
@@ -306,10 +306,10 @@ func TestRerunAsksBeforeItSkips(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.until("it ends", func() bool { return r.count(`select count(*) from weir.job_live`) == 0 })
-	if _, err := r.store.Rerun(t.Context(), job, RerunRequest{MaySkip: no}); problem.Explain(err).Field != "steps.a.skip" || problem.Explain(err).Kind != problem.Forbidden {
+	if _, _, err := r.store.Rerun(t.Context(), job, RerunRequest{MaySkip: no}); problem.Explain(err).Field != "steps.a.skip" || problem.Explain(err).Kind != problem.Forbidden {
 		t.Errorf("rerun: %v", err)
 	}
-	if _, err := r.store.Rerun(t.Context(), job, RerunRequest{}); err != nil {
+	if _, _, err := r.store.Rerun(t.Context(), job, RerunRequest{}); err != nil {
 		t.Errorf("rerun by who may: %v", err)
 	}
 	r.until("it ends", func() bool { return r.count(`select count(*) from weir.job_live`) == 0 })

@@ -413,7 +413,7 @@ func (s *Store) items(ctx context.Context, jobs []weir.ID, keys []string) ([]tas
 
 // signs says what work there may be.
 type signs struct {
-	plan, patience, children, pools bool
+	plan, patience, children, pools, asks bool
 	// due is when the next queued job is due, and now the database's time.
 	due *time.Time
 	now time.Time
@@ -421,8 +421,8 @@ type signs struct {
 
 func (s *Store) signs(ctx context.Context) (x signs, err error) {
 	err = s.pool.QueryRow(ctx, `select exists (select from weir.pending p where p.gate = 'plan'), exists (select from weir.patience),
-		exists (select from weir.job_live l where l.parent is not null), exists (select from weir.pools p where starts_with(p.name, 'map:')),
-		(select min(l.due) from weir.job_live l where l.due is not null and l.definition is not null), clock_timestamp()`).Scan(&x.plan, &x.patience, &x.children, &x.pools, &x.due, &x.now)
+		exists (select from weir.job_live l where l.parent is not null), exists (select from weir.pools p where starts_with(p.name, 'map:')), exists (select from weir.asks a where a.open),
+		(select min(l.due) from weir.job_live l where l.due is not null and l.definition is not null), clock_timestamp()`).Scan(&x.plan, &x.patience, &x.children, &x.pools, &x.asks, &x.due, &x.now)
 	return x, err
 }
 
@@ -516,6 +516,7 @@ const (
 	buildSQL    = `select weir.workflow_build($1)`
 	planSQL     = `select weir.workflow_plan($1)`
 	patienceSQL = `select weir.workflow_patience()`
+	asksSQL     = `select weir.settle_asks()`
 	closeSQL    = `select true from weir.close_job($1, $2, $3)`
 	noteSQL     = `select count(*) from unnest($1::uuid[], $2::text[]) x (job, note), lateral weir.set_job_note(x.job, x.note)`
 	cancelSQL   = `select canceled >= 0 from weir.cancel_job($1, 'workflow', $2)`

@@ -79,3 +79,14 @@ func ReadJSON(text string, in io.Reader) (json.RawMessage, error) {
 // DefinitionMost is more than any definition has: what is longer is refused
 // without being read to its end.
 const DefinitionMost = 4 << 20
+
+// ParamValue is what was typed for a param: JSON if it is that, else the text itself.
+func ParamValue(text string) any {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber() // a long number keeps its digits
+	var v any
+	if decoder.Decode(&v) != nil || decoder.More() || strings.TrimSpace(text[decoder.InputOffset():]) != "" {
+		return text
+	}
+	return v
+}

@@ -20,7 +20,7 @@ import (
 // Job is the command weir job.
 func Job(e *command.Env) *cobra.Command {
 	return e.Noun("job", "Submit, watch, repeat and cancel jobs", []string{"jobs"},
-		jobList(e), jobShow(e), jobWhy(e), jobSubmit(e), jobWatch(e), jobRerun(e), jobRetry(e), jobCancel(e), jobArtifacts(e))
+		jobList(e), jobShow(e), jobWhy(e), jobSubmit(e), jobWatch(e), jobRerun(e), jobRetry(e), jobSignal(e), jobCancel(e), jobArtifacts(e))
 }
 
 func jobList(e *command.Env) *cobra.Command {

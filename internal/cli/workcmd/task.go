@@ -16,7 +16,7 @@ import (
 // Task is the command weir task.
 func Task(e *command.Env) *cobra.Command {
 	return e.Noun("task", "List, explain and command tasks", []string{"tasks"},
-		taskList(e), taskShow(e), taskWhy(e), taskLog(e), taskSubmit(e), taskWatch(e), taskCancel(e), taskRetry(e), taskSkip(e), taskHold(e), taskRelease(e), taskPriority(e))
+		taskList(e), taskShow(e), taskWhy(e), taskLog(e), taskSubmit(e), taskWatch(e), taskCancel(e), taskRetry(e), taskSkip(e), taskHold(e), taskRelease(e), taskRefuse(e), taskLink(e), taskPriority(e))
 }
 
 func taskList(e *command.Env) *cobra.Command {

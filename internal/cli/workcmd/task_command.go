@@ -166,7 +166,21 @@ func taskHold(e *command.Env) *cobra.Command {
 
 func taskRelease(e *command.Env) *cobra.Command {
 	return taskCommand(e, taskVerb{
-		action: bulk.Release, short: "Let a held task go on", did: "released", do: commanded(work.ReleaseTask, "released.", task),
+		action: bulk.Release, short: "Let a held task go on", did: "released", reason: "why, for the timeline",
+		do: commanded(work.ReleaseTask, "released.", decision),
+	})
+}
+
+func taskRefuse(e *command.Env) *cobra.Command {
+	return command.Operation(e, work.RefuseTask, &cobra.Command{
+		Long:    "Decide that a held task must not run: it fails, with who said so and why. A retry asks again.",
+		Example: "  weir task refuse 8057b302099a --reason 'the numbers are wrong'",
+	}, func(ctx context.Context, s *app.Session, in *work.Deciding, _ op.Nothing) error {
+		task, err := work.ShowTask.Call(ctx, s.Operations, &in.NamedTask)
+		if err != nil {
+			return err
+		}
+		return e.Output().Did(task.ID.String(), changed{task.ID, task.State}, "Task %s: refused.", command.Short(task.ID))
 	})
 }
 

@@ -85,7 +85,7 @@ func (f *optionFlags) read(in io.Reader) (o definition.Options, err error) {
 		if o.Params == nil {
 			o.Params = map[string]any{}
 		}
-		o.Params[name] = paramValue(value)
+		o.Params[name] = command.ParamValue(value)
 	}
 	o.Labels = f.labels
 	steps := map[string]definition.StepOptions{}
@@ -99,7 +99,7 @@ func (f *optionFlags) read(in io.Reader) (o definition.Options, err error) {
 		if step.Params == nil {
 			step.Params = map[string]any{}
 		}
-		step.Params[place[dot+1:]] = paramValue(value)
+		step.Params[place[dot+1:]] = command.ParamValue(value)
 		steps[place[:dot]] = step
 	}
 	for _, key := range f.skip {
@@ -111,17 +111,6 @@ func (f *optionFlags) read(in io.Reader) (o definition.Options, err error) {
 		o.Steps = steps
 	}
 	return o, nil
-}
-
-// paramValue is JSON if it is that, else the text itself.
-func paramValue(text string) any {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber() // a long number keeps its digits
-	var v any
-	if decoder.Decode(&v) != nil || decoder.More() || strings.TrimSpace(text[decoder.InputOffset():]) != "" {
-		return text
-	}
-	return v
 }
 
 // readParams reads params from a YAML or JSON file, or from standard input.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weirhq/weir/internal/cli/command"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
@@ -25,7 +26,7 @@ func TestParamValuesAreJSONOrText(t *testing.T) {
 		"2026-01-31":           "2026-01-31",
 		" 7 ":                  json.Number("7"),
 	} {
-		if got := paramValue(text); !reflect.DeepEqual(got, want) {
+		if got := command.ParamValue(text); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q is %#v, want %#v", text, got, want)
 		}
 	}

@@ -38,7 +38,8 @@ func stepNote(s definition.Step) string {
 	}
 	add(s.Rule != "" && s.Rule != "all_success", "rule %s", s.Rule)
 	add(s.When != "", "when %s", s.When)
-	add(s.Approval != "", "waits for approval: %s", s.Approval)
+	add(s.Approval != nil, "waits for approval: %s", s.Approval.Words())
+	add(s.Wait != nil, "waits for the event %s", s.EventOf())
 	if s.Map != nil {
 		add(true, "one for each of %v", s.Map.Over)
 	}

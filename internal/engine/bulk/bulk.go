@@ -23,7 +23,7 @@ type Commands interface {
 	RetryJob(ctx context.Context, job weir.ID, d weir.Decision) (tasks int, err error)
 	Skip(ctx context.Context, task weir.ID, d weir.Decision) error
 	Hold(ctx context.Context, task weir.ID, d weir.Decision) error
-	Release(ctx context.Context, task weir.ID, by string) error
+	Approve(ctx context.Context, task weir.ID, d weir.Decision) error
 	SetPriority(ctx context.Context, task weir.ID, priority int, by string) error
 }
 
@@ -102,7 +102,7 @@ func (d *Doer) task(ctx context.Context, id weir.ID, o Order) error {
 	case Hold:
 		return d.commands.Hold(ctx, id, o.Decision)
 	case Release:
-		return d.commands.Release(ctx, id, o.By)
+		return d.commands.Approve(ctx, id, o.Decision)
 	}
 	return d.commands.SetPriority(ctx, id, o.Priority, o.By)
 }

@@ -95,6 +95,12 @@ var badInput = []struct{ name, code, says, sql string }{
 	{"priority out of range", "WR422", "priority", `select weir.set_priority('{available}', 101)`},
 	{"priority null", "WR422", "priority", `select weir.set_priority('{available}', null)`},
 	{"cancel of an ended task", "WR409", "done", `select weir.cancel('{done}')`},
+	{"refusal of no task", "WR404", "task", `select weir.refuse('{nobody}', 'no')`},
+	{"refusal without a reason", "WR422", "reason", `select weir.refuse('{available}', '')`},
+	{"refusal of a free task", "WR409", "not held", `select weir.refuse('{available}', 'no')`},
+	{"long comment of a release", "WR422", "reason", `select weir.release('{available}', reason => repeat('x', 1001))`},
+	{"event of no job", "WR404", "job", `select weir.signal('{nobody}', 'e')`},
+	{"event without a name", "WR422", "event", `select weir.signal('{nobody}', '')`},
 	{"release of a free task", "WR409", "not held", `select weir.release('{available}')`},
 
 	{"pool without a limit", "WR422", "size", `select weir.set_pool('q')`},

@@ -232,7 +232,7 @@ func stepNotes(ctx context.Context, s definition.Step) []string {
 	add(s.Map != nil, ui.Say(ctx, "note.map"))
 	add(s.When != "", ui.Say(ctx, "note.when", s.When))
 	add(s.Rule != "" && s.Rule != "all_success", ui.Code(ctx, "rule.", s.Rule))
-	add(s.Approval != "", ui.Say(ctx, "note.approval", s.Approval))
+	add(s.Approval != nil, ui.Say(ctx, "note.approval", s.Approval.Words()))
 	add(s.Pool != "", ui.Say(ctx, "note.pool", s.Pool))
 	add(s.Delay != 0, ui.Say(ctx, "note.after", s.Delay.String()))
 	add(s.Sticky != nil, ui.Say(ctx, "note.sticky"))

@@ -73,6 +73,9 @@ func TestBrowserWorkflow(t *testing.T) {
 		t.Error("the page was loaded again")
 	}
 	b.ClickText("Approve")
+	b.Wait("the question", `document.querySelector("#ask[open] [name=reason]")`)
+	b.Fill(`#ask [name=reason]`, "looks fine")
+	b.ClickText("Let it go on")
 	b.WaitText("The task is released")
 	b.Wait("the end of the job", `document.querySelector(".page-head h1").innerText.includes("done")`)
 	b.WaitText("3/3")

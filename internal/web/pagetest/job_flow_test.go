@@ -114,12 +114,16 @@ func TestJobOfWorkflow(t *testing.T) {
 	third := page(taskOf(t, s, job, "third"))
 	viewer.Get(t, path).Is(t, 200).Has(t, "Waits for a person", "the editor on duty").Lacks(t, "Approve")
 	viewer.Post(t, third+"/release", form()).Is(t, 403)
-	c.Get(t, third).Is(t, 200).Has(t, "Approve")
+	c.Get(t, third).Is(t, 200).Has(t, "Approve", third+"/refuse")
+	viewer.Post(t, third+"/refuse", form("reason", "no")).Is(t, 403)
+	c.Get(t, third+"/release").Is(t, 200).Has(t, "The editor on duty", `name="reason"`)
+	c.Post(t, third+"/refuse", form("reason", "")).Is(t, 422)
 	c.Get(t, path).Is(t, 200).Has(t, "Approve", third+"/release?back=")
-	to = c.Post(t, third+"/release?back="+path, form()).Is(t, 303).To()
+	to = c.Post(t, third+"/release?back="+path, form("reason", "read twice")).Is(t, 303).To()
 	if to != path {
 		t.Errorf("it leads to %s", to)
 	}
+	c.Get(t, third).Is(t, 200).Has(t, "read twice")
 	d.end(d.take(), node.Done, `{"n": 3}`)
 	c.Get(t, path).Is(t, 200).Has(t, "done").Lacks(t, path+"/retry", "Waits for a person")
 
@@ -128,14 +132,31 @@ func TestJobOfWorkflow(t *testing.T) {
 	c.Post(t, path+"/rerun", form("what", "from")).Is(t, 422).Has(t, "Choose a step")
 	c.Post(t, path+"/rerun", form("what", "from", "from", "nobody")).Is(t, 422)
 	c.Post(t, path+"/rerun", form("what", "half")).Is(t, 422)
-	to = c.Post(t, path+"/rerun", form("what", "from", "from", "second")).Is(t, 303).To()
+	c.Post(t, path+"/rerun", form("what", "all", "on", "oldest")).Is(t, 422)
+	c.Post(t, path+"/rerun", form("what", "all", "params", "[1")).Is(t, 422).Has(t, "Is not JSON")
+	to = c.Post(t, path+"/rerun", form("what", "from", "from", "second", "on", "newest", "params", "{}")).Is(t, 303).To()
 	a := d.take()
 	if a.Key != "second" {
 		t.Fatalf("it runs %s first", a.Key)
 	}
-	c.Get(t, to).Is(t, 200).Has(t, "repeats, from second on,", path, "by ada")
+	c.Get(t, to).Is(t, 200).Has(t, "repeats, from second on,", path, "by ada", "1 of 3 steps are reused")
 	if got := s.One(t, `select result::text from weir.task where job = '`+strings.TrimPrefix(to, "/jobs/")+`' and key = 'first'`); got != `{"n": 1}` {
 		t.Errorf("the first step has %s", got)
+	}
+	// A step that waits for an event is told of it on the page.
+	s.Put(t, "name: shop\nsteps:\n  - {key: paid, wait: {event: payment, timeout: 2h}}")
+	shop := "/jobs/" + run(t, s, "shop", nil).String()
+	testwait.Until(t, "it waits", func() bool {
+		return s.One(t, `select count(*)::text from weir.task where key = 'paid' and gate = 'hold'`) == "1"
+	})
+	viewer.Get(t, shop).Is(t, 200).Lacks(t, shop+"/signal")
+	viewer.Post(t, shop+"/signal", form("event", "payment")).Is(t, 403)
+	c.Get(t, shop).Is(t, 200).Has(t, "waits for the event payment; at ", shop+"/signal?event=payment").Lacks(t, "/release", "/refuse")
+	c.Get(t, shop+"/signal?event=payment").Is(t, 200).Has(t, `value="payment"`)
+	c.Post(t, shop+"/signal", form("event", "payment", "payload", "{")).Is(t, 422).Has(t, "This is no JSON")
+	c.Post(t, shop+"/signal", form("event", "payment", "payload", `{"paid": true}`)).Is(t, 303)
+	if got := s.One(t, `select result::text from weir.task where key = 'paid'`); got != `{"paid": true}` {
+		t.Errorf("the step has %s", got)
 	}
 	// A plain job is no run of a workflow.
 	plain := "/jobs/" + submitJob(t, s, film("Low Water")).String()

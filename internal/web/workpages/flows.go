@@ -27,7 +27,7 @@ func (f edition) approval(key string) bool {
 		return false
 	}
 	s := f.steps.Step(key)
-	return s != nil && s.Approval != ""
+	return s != nil && s.Approval != nil
 }
 
 // flowsMost is how many versions are remembered. They never change.

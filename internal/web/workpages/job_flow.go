@@ -12,6 +12,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/site"
@@ -31,8 +32,9 @@ type jobFlow struct {
 	by, from string
 	// why is of a queued job what it waits for.
 	why []work.Reason
-	// held are steps that wait for a person.
+	// held are steps that wait for a person or an event; asks is what each asks for.
 	held []view.Task
+	asks map[weir.ID]work.Reason
 	// children are the jobs that its steps wait or waited for, newest first; child
 	// has the newest of each step.
 	children []view.Job
@@ -74,9 +76,36 @@ func (w *pages) jobFlow(r *site.Request, j view.Job) (f jobFlow, err error) {
 		if f.why, err = w.stops(r, j); err != nil {
 			return f, err
 		}
-		f.held, _, err = w.Store.TaskPage(r.Context(), view.TaskFilter{Job: j.ID, Gate: "hold"}, view.Page{Limit: heldShown})
+		if f.held, _, err = w.Store.TaskPage(r.Context(), view.TaskFilter{Job: j.ID, Gate: "hold"}, view.Page{Limit: heldShown}); err == nil {
+			err = w.heldAsks(r, &f)
+		}
 	}
 	return f, err
+}
+
+// heldAsks reads what the held steps ask for: of whom, until when, and what happens then.
+func (w *pages) heldAsks(r *site.Request, f *jobFlow) error {
+	f.asks = map[weir.ID]work.Reason{}
+	for _, t := range f.held {
+		why, err := work.WhyTask.Call(r.Context(), w.Operations, &work.NamedTask{Task: t.ID.String()})
+		if err != nil {
+			return err
+		}
+		for _, x := range why.Items {
+			if x.Gate == "hold" && (x.Code == "approval" || x.Code == "event_due") {
+				f.asks[t.ID] = x
+			}
+		}
+	}
+	return nil
+}
+
+// heldFor says what a held step waits for, in the language of the page.
+func (f jobFlow) heldFor(ctx context.Context, t view.Task) string {
+	if x, ok := f.asks[t.ID]; ok {
+		return x.In(locale.From(ctx).Code)
+	}
+	return t.Hold
 }
 
 // stops is what tasks of a running job wait for, but for one another and for
@@ -158,9 +187,11 @@ func (w *pages) askRerun(r *site.Request) (ui.Question, error) {
 	if step.Value != "" {
 		what.Value = "from"
 	}
+	on := ui.Field{Name: "on", Label: ui.Say(ctx, "word.version"), Type: "select", Optional: true, Options: []ui.Option{{Value: "", Label: ui.Say(ctx, "rerun.same", f.version)}, {Value: "newest", Label: ui.Say(ctx, "rerun.newest")}}}
+	params := ui.Field{Name: "params", Label: ui.Say(ctx, "word.params"), Type: "area", Rows: 4, Optional: true, Hint: ui.Say(ctx, "rerun.params"), Example: `{"width": 1280}`}
 	return ui.Question{
-		Title: ui.Say(ctx, "rerun.title", ui.Cut(site.JobName(j), 80)), Button: ui.Say(ctx, "rerun.button"), Back: site.JobPath(j.ID), Fields: []ui.Field{what, step},
-		Text: ui.Say(ctx, "rerun.text", f.version),
+		Title: ui.Say(ctx, "rerun.title", ui.Cut(site.JobName(j), 80)), Button: ui.Say(ctx, "rerun.button"), Back: site.JobPath(j.ID), Fields: []ui.Field{what, step, on, params},
+		Text: ui.Say(ctx, "rerun.text"),
 	}, nil
 }
 
@@ -203,11 +234,28 @@ func (w *pages) rerunJob(r *site.Request) (site.Done, error) {
 	default:
 		return site.Done{}, problem.Refuse("what", "choose one of the list", "%q is none", what)
 	}
+	switch on := r.Field("on"); on {
+	case "", "newest":
+		in.Body.Newest = on != ""
+	default:
+		return site.Done{}, problem.Refuse("on", "choose one of the list", "%q is none", on)
+	}
+	if text := r.Field("params"); text != "" {
+		if err := json.Unmarshal([]byte(text), &in.Body.Params); err != nil {
+			return site.Done{}, problem.Refuse("params", `write an object, such as {"width": 1280}`, "is not JSON: %s", err)
+		}
+	}
 	made, err := workflow.Rerun.Call(r.Context(), w.Operations, in)
 	if err != nil {
 		return site.Done{}, err
 	}
-	return site.Done{To: site.JobPath(made.ID), Say: ui.Say(ctx, "rerun.done")}, nil
+	n := 0
+	for _, v := range made.Steps {
+		if v.Reused {
+			n++
+		}
+	}
+	return site.Done{To: site.JobPath(made.ID), Say: ui.Say(ctx, "rerun.done", n, len(made.Steps))}, nil
 }
 
 func retriedJob(r *site.Request, out work.RetryJobOutput) site.Done {

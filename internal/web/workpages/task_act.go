@@ -43,7 +43,9 @@ func taskActs(ctx context.Context, t view.Task, can rights, back string) []act {
 	waits := t.State == "pending" || t.State == "available"
 	ended := t.State == "failed" || t.State == "canceled" || t.State == "skipped"
 	add(can.command && ended, "task.retry", "retry", "retry", false, false)
-	add(can.command && t.State == "pending" && t.Hold != "", "act.release", "play", "release", false, false)
+	held := can.command && t.State == "pending" && t.Hold != "" && t.Service != waitService
+	add(held, "act.release", "play", "release", true, false)
+	add(held, "act.refuse", "close", "refuse", true, true)
 	add(can.command && waits && t.Hold == "", "word.hold", "pause", "hold", true, false)
 	add(can.command && waits, "word.priority", "up", "priority", true, false)
 	add(can.override && (waits || t.State == "failed"), "task.skip", "skipped", "skip", true, true)
@@ -130,6 +132,26 @@ func (w *pages) askHoldTask(r *site.Request) (ui.Question, error) {
 			Title: ui.Say(ctx, "ask.task.hold.title", called(t)), Button: ui.Say(ctx, "ask.task.hold"), Text: ui.Say(ctx,
 				"ask.task.hold.text"),
 			Fields: site.ReasonField(ctx, ui.Say(ctx, "ask.task.hold.why"), true),
+		}
+	})
+}
+
+func (w *pages) askReleaseTask(r *site.Request) (ui.Question, error) {
+	ctx := r.Context()
+	return w.asked(r, func(t view.Task) ui.Question {
+		return ui.Question{
+			Title: ui.Say(ctx, "ask.task.release.title", called(t)), Button: ui.Say(ctx, "ask.task.release"), Text: ui.Sentence(ui.Cut(ui.Line(t.Hold), 200)),
+			Fields: site.ReasonField(ctx, ui.Say(ctx, "ask.timeline"), true),
+		}
+	})
+}
+
+func (w *pages) askRefuseTask(r *site.Request) (ui.Question, error) {
+	ctx := r.Context()
+	return w.asked(r, func(t view.Task) ui.Question {
+		return ui.Question{
+			Title: ui.Say(ctx, "ask.task.refuse.title", called(t)), Button: ui.Say(ctx, "ask.task.refuse"), Danger: true,
+			Text: ui.Say(ctx, "ask.task.refuse.text"), Fields: site.ReasonField(ctx, ui.Say(ctx, "ask.timeline"), false),
 		}
 	})
 }

@@ -54,7 +54,7 @@ func (s *Step) sites() []site {
 	}
 	add("params", s.Params)
 	add("labels", s.Labels)
-	add("approval", s.Approval)
+	add("approval", s.Approval.Words())
 	if s.Prefer != nil {
 		add("prefer.labels", s.Prefer.Labels)
 	}

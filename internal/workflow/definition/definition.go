@@ -101,8 +101,10 @@ type Step struct {
 	Pool       string            `json:"pool,omitempty"`
 	// Priority is the step's priority. Nil means the job's.
 	Priority *int `json:"priority,omitempty"`
-	// Approval holds the step until a person releases it, and says who or why.
-	Approval string `json:"approval,omitempty"`
+	// Approval holds the step until a person decides.
+	Approval *Approval `json:"approval,omitempty"`
+	// Wait makes the step wait for an event from outside.
+	Wait *Wait `json:"wait,omitempty"`
 	// Delay is the wait after the needs are met.
 	Delay Duration `json:"delay,omitempty"`
 	// Artifacts are globs below WEIR_OUT. Empty means every file.
@@ -230,6 +232,8 @@ func (s *Step) service() string {
 		return s.Service
 	case s.Workflow != "":
 		return "workflow"
+	case s.Wait != nil:
+		return "wait"
 	case s.Run != nil:
 		return s.Run.Driver
 	default:

@@ -65,6 +65,8 @@ func (d *Definition) foresee(p *Preview, s *Step, in Input, env map[string]any) 
 		p.What, p.Because = "items", d.foreseeItems(c, env)
 	case s.Workflow != "":
 		p.What, p.Because = "workflow", "as a job of "+s.Workflow
+	case s.Wait != nil:
+		p.What, p.Because = "waits", "for the event "+s.EventOf()
 	case s.Sticky != nil:
 		p.Because = "on the node of " + s.Sticky.To
 	default:
@@ -116,7 +118,7 @@ func (d *Definition) Explain(in Input) (string, error) {
 	for _, p := range previews {
 		fmt.Fprintf(&b, "%-*s  %-8s", wide, p.Key, p.What)
 		parts := []string{}
-		if p.What != "workflow" && p.What != "skipped" {
+		if p.What != "workflow" && p.What != "skipped" && p.What != "waits" {
 			parts = append(parts, where(p))
 		}
 		if len(p.Needs) > 0 {

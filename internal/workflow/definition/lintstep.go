@@ -23,6 +23,7 @@ func (l *linter) step(i int) {
 	l.earlier(s, i, at)
 	l.given(s, at)
 	l.command(s, at)
+	l.asked(s, at)
 	if s.Workflow != "" || s.Map != nil {
 		l.stands(s, at)
 	}
@@ -308,7 +309,7 @@ func composeURL(run *Run) string {
 // stands checks a step that stands for others: its items, or a workflow. It never runs
 // itself, so settings of its own run would have no effect.
 func (l *linter) stands(s *Step, at string) {
-	if s.Approval != "" {
+	if s.Approval != nil {
 		l.add(at+".approval", "put the approval on a step of its own, and let this one need it", "a step with map or workflow is not held itself")
 	}
 	if s.Delay > 0 {

@@ -118,8 +118,8 @@ func (d *Definition) planStep(c *compiled, in Input, env map[string]any) (Task, 
 	}
 	// What is known already is set on the task, so that `why` and the graph show it while
 	// it waits.
-	if !isTemplate(s.Approval) {
-		task.Hold = s.Approval
+	if !isTemplate(s.Approval.Words()) {
+		task.Hold = s.Approval.Words()
 	}
 	task.Labels = plainLabels(d.Labels, s.Labels, in.Options.Labels)
 	task.Patience = d.patience(s, nil, nil)
@@ -197,7 +197,7 @@ func (d *Definition) patience(s *Step, wanted, needed map[string]string) *Patien
 // dynamic reports whether the step cannot be made before its needs have ended.
 func (c *compiled) dynamic(job Job) bool {
 	s := c.step
-	if s.When != "" || s.Map != nil || s.Workflow != "" || s.Sticky != nil || s.Delay > 0 {
+	if s.When != "" || s.Map != nil || s.Workflow != "" || s.Sticky != nil || s.Delay > 0 || s.asks() {
 		return true
 	}
 	for _, r := range c.all {

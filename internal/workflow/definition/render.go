@@ -51,7 +51,7 @@ func (d *Definition) render(c *compiled, params map[string]any, options Options,
 	if out.params = encode(own); len(out.params) > maxParams {
 		return nil, tooLarge("steps."+s.Key+".params", fmt.Sprintf("step %s: params: %d bytes are over the limit of 1 MiB", s.Key, len(out.params)))
 	}
-	if out.hold, err = r.text("approval", s.Approval); err != nil {
+	if out.hold, err = r.text("approval", s.Approval.Words()); err != nil {
 		return nil, err
 	}
 	if out.labels, err = r.pairs("labels", s.Labels); err != nil {

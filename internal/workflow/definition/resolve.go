@@ -73,6 +73,8 @@ type Resolution struct {
 	Hold     string
 	Delay    time.Duration
 	Patience *Patience
+	// Ask is what the step asks for while it is held. Nil means nothing but a release.
+	Ask *Ask
 }
 
 // Resolve decides what happens to a dynamic step after its needs have ended. An error
@@ -113,10 +115,13 @@ func (d *Definition) Resolve(key string, facts Facts) (Resolution, error) {
 	if s.Workflow != "" {
 		return subWorkflow(s, m.params)
 	}
+	if s.Wait != nil {
+		return Resolution{Hold: "event " + s.EventOf(), Ask: s.ask()}, nil
+	}
 	if err := d.stick(s, m, facts); err != nil {
 		return Resolution{}, err
 	}
-	return Resolution{Params: m.params, Labels: m.labels, Run: m.run, Hold: m.hold, Delay: time.Duration(s.Delay), Patience: m.patience}, nil
+	return Resolution{Params: m.params, Labels: m.labels, Run: m.run, Hold: m.hold, Delay: time.Duration(s.Delay), Patience: m.patience, Ask: s.ask()}, nil
 }
 
 func (d *Definition) itemWorkflow(s *Step, facts Facts) (Resolution, error) {

@@ -65,7 +65,8 @@ func (r *reader) step(s *Step, n *node, path string) bool {
 		"sticky":         r.sticky(&s.Sticky),
 		"pool":           r.text(&s.Pool),
 		"priority":       func(n *node, path string) { s.Priority = new(int); r.integer(s.Priority, -100, 100)(n, path) },
-		"approval":       r.text(&s.Approval),
+		"approval":       r.approval(&s.Approval),
+		"wait":           r.waits(&s.Wait),
 		"delay":          r.duration(&s.Delay),
 		"artifacts":      r.texts(&s.Artifacts),
 		"inputs":         r.inputs(&s.Inputs),
@@ -83,7 +84,7 @@ func (r *reader) step(s *Step, n *node, path string) bool {
 	}
 	unread := s.Run != nil && s.Run.Driver == "" // a fault already
 	if s.service() == "" && !unread || s.Run != nil && s.Run.Driver == "func" && s.Service == "" {
-		r.fault(n, path, "say who does it (service: …), how (run: …), or which workflow it is (workflow: …)", "step %q says nothing of what to do", s.Key)
+		r.fault(n, path, "say who does it (service: …), how (run: …), which workflow it is (workflow: …), or what it waits for (wait: …)", "step %q says nothing of what to do", s.Key)
 	}
 	if len(s.Service) > 200 {
 		r.fault(n.field("service"), path+".service", "", "a service's name has at most 200 characters")

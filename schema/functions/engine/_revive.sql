@@ -41,6 +41,8 @@ begin
       q.lane, q.rank, case when q.lane is not null then coalesce(q.exclusive, false) end,
       (select p.name from weir.pools p where p.name = q.pool), q.job, nullif(q.plan, false)
     from unnest(ended) e join weir.tasks q on q.id = e.task join weir.classes c on c.id = q.class;
+    -- What is held again asks again.
+    update weir.asks a set open = true from unnest(ended) e where a.task = e.task and e.attempt = 0;
     insert into weir.events (at, type, attempt, job, task, source, message, data)
     select t, 'retried', e.attempt, q.job, q.id, by, case when first then note else 'a need of it runs again' end,
       jsonb_strip_nulls(jsonb_build_object('claimed_at', e.started_at, 'opened_at', e.opened_at, 'ended_at', e.at))

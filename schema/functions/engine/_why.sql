@@ -39,7 +39,7 @@ begin
     return query select * from weir._why_time(q, p, t);
   end if;
   if p.hold is not null or q.hold is not null then
-    return query select 'hold', p.hold is null, coalesce(p.hold_reason,
+    return query select 'hold', p.hold is null, coalesce(p.hold_reason, weir._why_ask(p),
         jsonb_build_object('hold', p.hold, 'code', case when p.hold is null then 'released' else 'held' end)),
       null::uuid, case when p.hold is not null then p.since end;
   end if;

@@ -48,6 +48,8 @@ begin
     if p.parent = 'tasks' then
       delete from weir.forgiven f where f.task < weir._id_at(p.hi) and f.task >= weir._id_at(p.lo);
       delete from weir.patience x where x.task < weir._id_at(p.hi) and x.task >= weir._id_at(p.lo);
+      delete from weir.asks x where x.task < weir._id_at(p.hi) and x.task >= weir._id_at(p.lo);
+      delete from weir.signals x where x.job < weir._id_at(p.hi) and x.job >= weir._id_at(p.lo);
       delete from weir.idempotency k
       where k.id < weir._id_at(p.hi) and k.id >= weir._id_at(p.lo)
         and not exists (select from weir.job_live l where l.job = k.id);

@@ -1,6 +1,6 @@
 -- What the planner decided about tasks that stand at the gate plan, many in one call. Each object has task, job, do and
 -- what that needs:
---   plan     params, labels, run, hold, delay, patience: it goes on
+--   plan     params, labels, run, hold, delay, patience: it goes on; ask says what it is held for (weir.asks)
 -- end      outcome, result, cause, passes: it ends without running; tolerate, its items that failed, count as skipped
 -- from then on   map      tasks, patience: it waits for these tasks of its job; reuse are those of them (at the gate
 -- plan) that end as they did in the job that this one repeats   child    name, definition, priority, options, params,
@@ -25,7 +25,7 @@ begin
     from jsonb_to_recordset(workflow_plan.plans) x (task uuid, job uuid, "do" text, params jsonb, labels jsonb,
       run jsonb, hold text, delay interval, outcome text, result jsonb, cause text,
     passes boolean, tolerate uuid[], tasks jsonb, reuse text[], patience jsonb, name text, definition uuid,
-    priority int, options jsonb, key text, trace text)
+    priority int, options jsonb, key text, trace text, ask jsonb)
     order by x.job, x.task loop
     continue when not exists (select from weir.pending w join weir.job_live l on l.job = w.job
       where w.task = p.task and w.gate = 'plan' and l.cancel_at is null);
@@ -37,6 +37,10 @@ begin
         end if;
         did := weir.plan_task(p.task, params => p.params, labels => p.labels, run => p.run, hold => p.hold,
           run_at => t + p.delay, at => t);
+        if did and p.ask is not null then
+          perform weir._ask(p.task, p.job, p.ask);
+          perform weir._give_signals(p.job, t);
+        end if;
       when 'end' then
         perform weir.skip(f.task, 'tolerated: ' || f.cause, 'workflow', at => t)
         from unnest(p.tolerate) i (task), lateral (select * from weir.finished f where f.task = i.task offset 0) f;
