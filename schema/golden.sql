@@ -3,7 +3,7 @@
 
 -- Types
 enum gate: needs, plan, time, hold, lane, pool
-enum rule: all_success, all_done, one_failed
+enum rule: all_success, all_done, one_failed, finally
 enum state: pending, available, running, done, failed, canceled, skipped
 type task_spec
   service text
@@ -52,6 +52,7 @@ running -failed-> failed
 running -retrying-> pending
 running -returned-> available
 running -snoozed-> pending
+done -retried-> pending
 failed -retried-> pending
 failed -skipped-> skipped
 canceled -retried-> pending
@@ -321,6 +322,7 @@ table job_live with (fillfactor=50)
   parent uuid
   watched boolean
   fleet boolean
+  stop_at timestamp with time zone
   constraint PRIMARY KEY (job)
   index job_live_definition btree (definition) WHERE (definition IS NOT NULL)
   index job_live_due btree (due) WHERE (due IS NOT NULL)
@@ -1527,6 +1529,8 @@ function _came_to_class() returns trigger
   plpgsql volatile set search_path=weir, pg_temp: Notes the number of a task that came under -class.
 function _came_to_pool() returns trigger
   plpgsql volatile set search_path=weir, pg_temp: Notes the place of a task that came to wait at a pool.
+function _canceled_tasks(of_job uuid, stops boolean) returns uuid[]
+  sql stable set jit=off, search_path=weir, pg_temp: Which tasks of a job its cancel ends.
 function _check(VARIADIC wrong jsonb[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: Raises WR422 for the first value that is wrong.
 function _check_labels(labels jsonb) returns void
@@ -1709,8 +1713,8 @@ function _format_argument(value jsonb, form text) returns text
   plpgsql stable set search_path=weir, pg_temp: An argument of a reason in English.
 function _give_up_lease(r weir.running, event text, message text, t timestamp with time zone, counts boolean DEFAULT true) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned; on to pending where its pool has a rate.
-function _has_waiting(of_job uuid) returns boolean
-  sql stable set jit=off, search_path=weir, pg_temp: Whether a job has tasks that nobody works on.
+function _has_waiting(of_job uuid, stops boolean DEFAULT true) returns boolean
+  sql stable set jit=off, search_path=weir, pg_temp: Whether a job has tasks that nobody works on and that its cancel ends.
 function _hint(specs weir.task_spec[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: NOTIFY for a submission. A hint: whoever misses it polls.
 function _hold_keys(keys text[], lane boolean) returns void
