@@ -125,7 +125,7 @@ func (b *parsed) keep(from string, old map[string]taskRow) []string {
 		}
 		seen[key] = true
 		was := old[key]
-		kept := key != from && was.fine()
+		kept := key != from && was.fine() && !b.Step(key).Finally // the new job has an end of its own
 		for _, need := range b.Step(key).Needs {
 			kept = visit(need) && kept
 		}
@@ -187,7 +187,7 @@ func (l *leader) sameItems(ctx context.Context, s *step, items []definition.Task
 	for i := range rows {
 		needs[rows[i].Key] = rows[i].facts()
 	}
-	was, err := s.parsed.Resolve(s.key, definition.Facts{Params: s.params, Options: s.options.Options, Job: s.job.facts(), Needs: needs})
+	was, err := s.parsed.Resolve(s.key, definition.Facts{Params: s.params, Options: s.options.Options, Job: s.job.facts(s.options), Needs: needs})
 	if err != nil {
 		return false, nil // its needs were different
 	}
