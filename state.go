@@ -67,6 +67,7 @@ var Transitions = []Transition{
 	{Running, "expired", Available},
 	{Running, "returned", Available},
 	{Running, "canceled", Canceled},
+	{Done, "retried", Pending},
 	{Failed, "retried", Pending},
 	{Failed, "skipped", Skipped},
 	{Canceled, "retried", Pending},

@@ -81,6 +81,9 @@ const (
 	// OneFailed goes on as soon as one need ended otherwise than done; if none
 	// does, the task is skipped.
 	OneFailed Rule = "one_failed"
+	// Finally waits until all needs have ended, however, and also runs when its
+	// job is canceled: the work that ends a job. A second cancel stops it.
+	Finally Rule = "finally"
 )
 
 // Orphan says what happens to a task whose worker was lost.

@@ -3,7 +3,7 @@
 
 -- Types
 enum gate: needs, plan, time, hold, lane, pool
-enum rule: all_success, all_done, one_failed
+enum rule: all_success, all_done, one_failed, finally
 enum state: pending, available, running, done, failed, canceled, skipped
 type task_spec
   service text
@@ -52,6 +52,7 @@ running -failed-> failed
 running -retrying-> pending
 running -returned-> available
 running -snoozed-> pending
+done -retried-> pending
 failed -retried-> pending
 failed -skipped-> skipped
 canceled -retried-> pending
@@ -76,6 +77,19 @@ table artifacts
   constraint CHECK ((kind = ANY (ARRAY['input'::text, 'output'::text, 'log'::text])))
   constraint CHECK ((size >= 0))
   index artifacts_job_idx btree (job) WHERE (job IS NOT NULL)
+table asks
+  task uuid not null
+  job uuid not null
+  event text
+  deciders text[]
+  expires interval
+  late text not null default 'fail'::text
+  open boolean not null default true
+  constraint PRIMARY KEY (task)
+  constraint CHECK ((expires > '00:00:00'::interval))
+  constraint CHECK ((late = ANY (ARRAY['fail'::text, 'release'::text])))
+  index asks_event btree (job, event) WHERE (event IS NOT NULL)
+  index asks_open btree (task) WHERE open
 table available with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0)
   order_seq bigint not null
   task uuid not null
@@ -343,6 +357,7 @@ table job_live with (fillfactor=50)
   parent uuid
   watched boolean
   fleet boolean
+  stop_at timestamp with time zone
   constraint PRIMARY KEY (job)
   index job_live_definition btree (definition) WHERE (definition IS NOT NULL)
   index job_live_due btree (due) WHERE (due IS NOT NULL)
@@ -759,6 +774,13 @@ table set_aside
   next_at timestamp with time zone not null
   constraint PRIMARY KEY (task)
   constraint CHECK ((doing = ANY (ARRAY['expire'::text, 'due'::text, 'open'::text, 'settle'::text])))
+table signals
+  job uuid not null
+  event text not null
+  payload jsonb
+  by text
+  at timestamp with time zone not null
+  constraint PRIMARY KEY (job, event)
 table snapshots
   database text not null
   at timestamp with time zone not null
@@ -1625,6 +1647,8 @@ function _advance_and_open(ids uuid[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Steps tasks to their next closed gate and through it if it is open.
 function _after_end(ended uuid[], lanes text[], pools text[], t timestamp with time zone, hint boolean DEFAULT true) returns integer
   plpgsql volatile set search_path=weir, pg_temp: Counts down needs, closes jobs, opens freed keys.
+function _ask(of_task uuid, of_job uuid, ask jsonb) returns void
+  sql volatile set search_path=weir, pg_temp: Writes what a held task asks for.
 function _ask_to_stop(tasks uuid[], by text, note text, skip boolean, t timestamp with time zone) returns integer
   plpgsql volatile set search_path=weir, pg_temp: Marks leases as to be cancelled and tells their workers.
 function _attempt_limit() returns integer
@@ -1655,6 +1679,8 @@ function _came_to_class() returns trigger
   plpgsql volatile set search_path=weir, pg_temp: Notes the number of a task that came under -class.
 function _came_to_pool() returns trigger
   plpgsql volatile set search_path=weir, pg_temp: Notes the place of a task that came to wait at a pool.
+function _canceled_tasks(of_job uuid, stops boolean) returns uuid[]
+  sql stable set jit=off, search_path=weir, pg_temp: Which tasks of a job its cancel ends.
 function _check(VARIADIC wrong jsonb[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: Raises WR422 for the first value that is wrong.
 function _check_labels(labels jsonb) returns void
@@ -1743,8 +1769,12 @@ function _event_xid() returns bigint
   plpgsql volatile: The place of an event in the timeline.
 function _expire(n integer, t timestamp with time zone, just uuid DEFAULT NULL::uuid, OUT total integer, OUT ended uuid[], OUT lanes text[], OUT pools text[]) returns record
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: Ends leases that ran out: how many, which tasks ended, which keys they freed.
+function _expire_ask(of_task uuid, event text, late text, expires interval, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Fails or releases a held task that was not decided in time.
 function _fail(r weir.running, error text, final boolean, retry_at timestamp with time zone, t timestamp with time zone, reason text DEFAULT NULL::text) returns boolean
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: One failed attempt: retry with back-off, or failed.
+function _fail_held(of_task uuid, cause text, by text, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: held → failed without an attempt.
 function _fault(field text, pattern text, VARIADIC args text[] DEFAULT '{}'::text[]) returns jsonb
   sql immutable: What is wrong with a value, for weir._check.
 function _fault_limit() returns integer
@@ -1857,10 +1887,12 @@ function _flow_workflow() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Stores a workflow that was inserted into flow.workflows.
 function _format_argument(value jsonb, form text) returns text
   plpgsql stable set search_path=weir, pg_temp: An argument of a reason in English.
+function _give_signals(of_job uuid, t timestamp with time zone) returns integer
+  plpgsql volatile set jit=off, search_path=weir, pg_temp: Ends tasks whose events came.
 function _give_up_lease(r weir.running, event text, message text, t timestamp with time zone, counts boolean DEFAULT true, fault text DEFAULT NULL::text) returns void
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned; on to pending where its pool has a rate.
-function _has_waiting(of_job uuid) returns boolean
-  sql stable set jit=off, search_path=weir, pg_temp: Whether a job has tasks that nobody works on.
+function _has_waiting(of_job uuid, stops boolean DEFAULT true) returns boolean
+  sql stable set jit=off, search_path=weir, pg_temp: Whether a job has tasks that nobody works on and that its cancel ends.
 function _hint(specs weir.task_spec[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: NOTIFY for a submission. A hint: whoever misses it polls.
 function _hold_keys(keys text[], lane boolean) returns void
@@ -1915,6 +1947,8 @@ function _mark_classes(ids integer[]) returns void
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Marks classes anew.
 function _mark_pools(names text[]) returns void
   plpgsql volatile set enable_bitmapscan=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Counts pools and marks them anew.
+function _may_decide(of_task uuid, names text[]) returns void
+  plpgsql volatile set search_path=weir, pg_temp: WR403 if a decision is not for this caller; else it is noted.
 function _next_gate(plan boolean, run_at timestamp with time zone, hold text, lane text, pool text, at timestamp with time zone) returns weir.gate
   sql immutable: The gate a task comes to stand at once its needs are met; null: none.
 function _not_found(noun text, name text, hint text DEFAULT 'it may be misspelt, or older than the retention'::text, command text DEFAULT NULL::text) returns void
@@ -2101,6 +2135,8 @@ function _wake_timeout(n weir.nodes) returns interval
   sql immutable: How long a node may take to wake.
 function _why(of_task uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a task waits, with reasons for programs.
+function _why_ask(p weir.pending) returns jsonb
+  sql stable set search_path=weir, pg_temp: What a held task asks for.
 function _why_asleep(service text, labels jsonb, t timestamp with time zone, OUT reason jsonb, OUT since timestamp with time zone) returns record
   sql stable set search_path=weir, pg_temp: Which sleeping node a task waits for.
 function _why_ended(of_task uuid) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
@@ -2273,13 +2309,15 @@ function record(task uuid, attempt integer, token uuid, type text, message text 
   plpgsql volatile security definer set search_path=weir, pg_temp: Adds an event to a leased task: ok, lease_lost or unknown.
 function record_artifact(task uuid, attempt integer, token uuid, kind text, name text, bucket text, key text, size bigint, content_type text DEFAULT 'application/octet-stream'::text, sha256 text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Notes an object of a leased task: ok, lease_lost or unknown.
+function refuse(task uuid, reason text, by text DEFAULT NULL::text, names text[] DEFAULT NULL::text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a held task as failed: a person decided that it must not run.
 function register_node(name text, labels jsonb DEFAULT '{}'::jsonb, capacity jsonb DEFAULT '{}'::jsonb, version text DEFAULT NULL::text, drivers text[] DEFAULT NULL::text[], isolation text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: Registers a node or changes its labels, capacity, version and drivers, within what it may have.
 function register_worker(name text, services text[], node text DEFAULT NULL::text, labels jsonb DEFAULT '{}'::jsonb, holder text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set search_path=weir, pg_temp: Registers a worker.
 function relabel(task uuid, labels jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Changes the labels of a waiting task. False: it does not wait any more.
-function release(task uuid, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+function release(task uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text, names text[] DEFAULT NULL::text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Releases a held task.
 function renew(worker text, tasks uuid[], attempts integer[], tokens uuid[], lease interval DEFAULT '00:00:30'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Prolongs leases and returns those that are lost or asked to cancel.
@@ -2369,6 +2407,12 @@ function set_workflow(name text, version integer, active boolean, by text DEFAUL
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Activates or deactivates a version of a workflow.
 function set_workspace_policy(change jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns jsonb
   plpgsql volatile security definer set search_path=weir, pg_temp: Changes the policy of workspaces and returns it.
+function settle_asks(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends or releases held tasks whose time to be decided is over.
+function signal(job uuid, event text, payload jsonb DEFAULT NULL::jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Gives a job an event from outside; tasks that wait for it are done.
+function signal_task(task uuid, payload jsonb DEFAULT NULL::jsonb, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set search_path=weir, pg_temp: Gives a task the event that it waits for; 404 when it does not.
 function skip(task uuid, reason text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a waiting or failed task as skipped; its dependents go on.
 function start_many(tasks uuid[], attempts integer[], tokens uuid[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
@@ -2481,6 +2525,7 @@ weir_client: execute on function note_pool
 weir_client: execute on function open_gates
 weir_client: execute on function open_job
 weir_client: execute on function put_workflow
+weir_client: execute on function refuse
 weir_client: execute on function release
 weir_client: execute on function reschedule_job
 weir_client: execute on function retry
@@ -2491,6 +2536,8 @@ weir_client: execute on function set_priority
 weir_client: execute on function set_schedule
 weir_client: execute on function set_wake
 weir_client: execute on function set_workflow
+weir_client: execute on function signal
+weir_client: execute on function signal_task
 weir_client: execute on function skip
 weir_client: execute on function submit
 weir_client: execute on function submit_job
@@ -2513,6 +2560,7 @@ weir_client: select on table or view _lane_holder
 weir_client: select on table or view _rollout_fact
 weir_client: select on table or view _rollout_status
 weir_client: select on table or view artifacts
+weir_client: select on table or view asks
 weir_client: select on table or view available
 weir_client: select on table or view changes
 weir_client: select on table or view class_moves
@@ -2564,6 +2612,7 @@ weir_client: select on table or view schedules
 weir_client: select on table or view schema_object
 weir_client: select on table or view schema_version
 weir_client: select on table or view set_aside
+weir_client: select on table or view signals
 weir_client: select on table or view starts
 weir_client: select on table or view system_locks
 weir_client: select on table or view tallied

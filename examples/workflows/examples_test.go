@@ -50,7 +50,7 @@ func TestExamples(t *testing.T) {
 	w.agent("plain")
 	for name, run := range map[string]func(w *world){
 		"media pipeline": mediaPipeline, "fan-out": fanOut, "approval": approval, "failure handler": failureHandler,
-		"cron": cron, "http": httpCall, "sdk": inProcess,
+		"cron": cron, "nightly report": nightlyReport, "matrix": buildMatrix, "http": httpCall, "sdk": inProcess,
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := *w
@@ -157,11 +157,50 @@ func cron(w *world) {
 	}
 	// The clocks went forward in Budapest on 2026-03-29, from two to three.
 	said := w.weir("workflow", "backfill", "cron", "--schedule", "workflow/cron/nightly", "--from", "2026-03-28", "--to", "2026-03-31", "--dry-run", "-o", "json")
-	for _, at := range []string{"2026-03-28T01:00:00Z", "2026-03-30T00:00:00Z"} {
+	for _, at := range []string{"2026-03-28T02:00:00+01:00", "2026-03-30T02:00:00+02:00"} {
 		if !strings.Contains(said, at) {
 			w.t.Errorf("no run at %s:\n%s", at, said)
 		}
 	}
+}
+
+func nightlyReport(w *world) {
+	_, code := w.try("run", "./nightly-report.yaml", "--watch", "--param", "customer=Kovács; touch pwned; $(touch pwned)")
+	job := w.newest("nightly-report")
+	if state, _ := w.ends(job); state != "done" || code != 0 {
+		w.t.Errorf("the job is %s, exit code %d", state, code)
+	}
+	w.logged(job, "report", "for Kovács; touch pwned; $(touch pwned)")
+	w.weir("workflow", "backfill", "nightly-report", "--schedule", "workflow/nightly-report/nightly", "--from", "2026-07-10", "--to", "2026-07-11")
+	job = ask[string](w, `select id::text from weir.job where schedule = 'workflow/nightly-report/nightly' and scheduled_at = '2026-07-09 22:30Z'`)
+	if _, tasks := w.ends(job); tasks != `report done {"day": "2026-07-09", "month": "2026-07-01"}` {
+		w.t.Errorf("the report of the night to 10 July: %s", tasks)
+	}
+}
+
+func buildMatrix(w *world) {
+	_, code := w.try("run", "./matrix.yaml", "--watch")
+	w.check("matrix", code, expected{tasks: `
+take done
+build done {"items": [{"built": "linux-1.24"}, {"built": "linux-1.25"}, {"built": "windows-1.25"}], "failed": 0}
+give-back done
+build[1.24,linux] done {"built": "linux-1.24"}
+build[1.25,linux] done {"built": "linux-1.25"}
+build[1.25,windows] done {"built": "windows-1.25"}`})
+	_, code = w.try("run", "./matrix.yaml", "--watch", "--param", "fail=windows")
+	job := w.newest("matrix")
+	if state, _ := w.ends(job); state != "failed" || code != 1 {
+		w.t.Errorf("the job is %s, exit code %d", state, code)
+	}
+	w.logged(job, "give-back", "given back, build was failed")
+	w.weir("run", "./matrix.yaml", "--param", "seconds=600")
+	job = w.newest("matrix")
+	w.eventually("a build runs", `select exists (select from weir.task where job = $1::uuid and state = 'running' and key like 'build[%')`, job)
+	w.weir("job", "cancel", job)
+	if state, tasks := w.ends(job); state != "canceled" || !strings.Contains(tasks, "give-back done") {
+		w.t.Errorf("the job is %s: %s", state, tasks)
+	}
+	w.logged(job, "give-back", "given back, build was canceled")
 }
 
 func inProcess(w *world) {

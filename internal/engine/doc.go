@@ -12,7 +12,7 @@
 //	              └───────────retrying, snoozed──────────────┘
 //
 //	pending, available, running ──► canceled        pending, available, failed ──► skipped
-//	failed, canceled, skipped ──retried──► pending
+//	failed, canceled, skipped ──retried──► pending      done too, of rule finally
 //	pending, available ──► done, failed (weir.decide: somebody knows how it ends)
 //
 // # Gates

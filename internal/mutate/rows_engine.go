@@ -4,6 +4,37 @@ const engineTests = "./internal/engine/enginetest"
 
 // engineRows are the guards of tasks, gates, leases, the timeline and the lead.
 var engineRows = []Row{
+	// What ends a job outlives its cancel.
+	{
+		"a cancel leaves what ends the job", "schema/functions/engine/_canceled_tasks.sql",
+		` and (stops or q.rule is distinct from 'finally')`, ``,
+		"./internal/workflow", "TestFinally",
+	},
+	{
+		"a cancel that is repeated at once is the first one", "schema/functions/engine/cancel_job.sql",
+		`j.cancel_at <= t - interval '3 seconds'`, `j.cancel_at <= t`,
+		"./internal/workflow", "TestSecondCancel",
+	},
+	{
+		"the sweep leaves what ends the job until it is canceled again", "schema/functions/engine/tend.sql",
+		`weir._has_waiting(j.job, j.stop_at is not null)`, `weir._has_waiting(j.job)`,
+		"./internal/workflow", "TestSecondCancel",
+	},
+	{
+		"what ends a canceled job is planned", "schema/functions/flow/workflow_plan.sql",
+		`(l.cancel_at is null or w.rule = 'finally' and l.stop_at is null)`, `l.cancel_at is null`,
+		"./internal/workflow", "TestFinally",
+	},
+	{
+		"what ends a job runs again with a part of it", "schema/functions/engine/_revivable.sql",
+		`or not parts[j] and ends[d] and outcomes[d] is not null`, ``,
+		"./internal/workflow", "TestFinally",
+	},
+	{
+		"the job of a schedule keeps its zone", "schema/functions/flow/_fire_workflow.sql",
+		`|| jsonb_build_object('zone', s.zone)`, ``,
+		"./internal/workflow", "TestZone",
+	},
 	// Every call of a worker carries (task, attempt, token).
 	{
 		"finish checks the token", "schema/functions/engine/finish_many.sql",

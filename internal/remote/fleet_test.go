@@ -53,16 +53,22 @@ func TestFleetsAreTheSame(t *testing.T) {
 		out := must[fleet.DeviceChanged](t)(o.Call(ctx, far, &fleet.DeviceDecision{NamedDevice: fleet.NamedDevice{Serial: serial}, Body: &op.DecisionBody{Reason: "x"}}))
 		return out.Changed && out.Device.Serial == serial
 	}
+	maintain := func(serial string) bool {
+		t.Helper()
+		in := &fleet.DeviceMaintenance{NamedDevice: fleet.NamedDevice{Serial: serial}, Body: &fleet.MaintenanceBody{Reason: "x"}}
+		out := must[fleet.DeviceChanged](t)(fleet.Maintain.Call(ctx, far, in))
+		return out.Changed && out.Device.Serial == serial
+	}
 	slots := func(n *int) bool {
 		t.Helper()
 		in := &fleet.SettingSlots{NamedPC: fleet.NamedPC{PC: "PC-01"}}
 		in.Body.Slots = n
 		return must[fleet.PCChanged](t)(fleet.SetSlots.Call(ctx, far, in)).Changed
 	}
-	if !on(fleet.Maintain, "A1") || !on(fleet.Release, "A1") || !on(fleet.Quarantine, "B2") || !on(fleet.Retire, "C3") || !slots(new(1)) {
+	if !maintain("A1") || !on(fleet.Release, "A1") || !on(fleet.Quarantine, "B2") || !on(fleet.Retire, "C3") || !slots(new(1)) {
 		t.Error("a command changed nothing")
 	}
-	if first, again := on(fleet.Maintain, "A1"), on(fleet.Maintain, "A1"); !first || again || slots(new(1)) {
+	if first, again := maintain("A1"), maintain("A1"); !first || again || slots(new(1)) {
 		t.Error("the same again changed something")
 	}
 	evidence := fleet.PolicyEvidence

@@ -123,7 +123,7 @@ func TestWorkflows(t *testing.T) {
 		t.Errorf("rerun %+v: %v, %v", job, err, err2)
 	}
 	planned(t, c, id, len(rerun.Steps))
-	filled, err := workflow.Backfill.Call(ctx, c, &workflow.Backfilling{Named: pair, Body: workflow.BackfillBody{From: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), Spec: "@daily"}})
+	filled, err := workflow.Backfill.Call(ctx, c, &workflow.Backfilling{Named: pair, Body: workflow.BackfillBody{From: "2026-01-01", To: "2026-01-03", Spec: "@daily"}})
 	if err != nil || len(filled.Times) != 2 || len(filled.Jobs) != 2 {
 		t.Errorf("backfill %+v: %v", filled, err)
 	}

@@ -22,7 +22,7 @@ type TaskSpec struct {
 	Params         json.RawMessage   `json:"params,omitempty" doc:"Any JSON; handed to the handler."`
 	Key            string            `json:"key,omitempty" doc:"Names the task within its job."`
 	Needs          []string          `json:"needs,omitempty" doc:"Keys of tasks of the same job that come first."`
-	Rule           string            `json:"rule,omitempty" enum:"all_success,all_done,one_failed" doc:"When a task with needs may go on."`
+	Rule           string            `json:"rule,omitempty" enum:"all_success,all_done,one_failed,finally" doc:"When a task with needs may go on."`
 	Priority       int               `json:"priority,omitempty" minimum:"-100" maximum:"100" doc:"From -100 to 100; higher goes first."`
 	Labels         map[string]string `json:"labels,omitempty" doc:"What the worker or its node must have."`
 	RunAt          time.Time         `json:"run_at,omitzero" doc:"The earliest time to start."`

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,8 +25,8 @@ type Backfilling struct {
 // BackfillBody says which runs. The runs of a schedule have its options and its policy on
 // overlaps, and a run that the schedule already made is not made again.
 type BackfillBody struct {
-	From     time.Time           `json:"from" doc:"Included."`
-	To       time.Time           `json:"to" doc:"Not included; not in the future."`
+	From     string              `json:"from" maxLength:"40" doc:"A time such as 2026-01-31T08:00:00Z, or a day such as 2026-01-31 in the zone of the timetable. Included."`
+	To       string              `json:"to,omitempty" maxLength:"40" doc:"The same. Not included; not in the future. Left out: now."`
 	Schedule string              `json:"schedule,omitempty" maxLength:"200" doc:"The schedule whose runs they are. Left out: spec says when."`
 	Spec     string              `json:"spec,omitempty" maxLength:"200"`
 	Zone     string              `json:"zone,omitempty" maxLength:"100"`
@@ -67,13 +68,29 @@ func (s *Store) Backfill(ctx context.Context, who auth.Subject, in *Backfilling)
 			}
 		}
 	}
+	now := time.Now()
+	from, err := momentIn("from", r.From, table.Zone)
+	if err != nil {
+		return none, err
+	}
+	to := now
+	if r.To != "" {
+		if to, err = momentIn("to", r.To, table.Zone); err != nil {
+			return none, err
+		}
+	}
 	switch {
-	case !r.From.Before(r.To):
+	case !from.Before(to):
 		return none, problem.Refuse("to", "give a later time", "it is not after from")
-	case r.To.After(time.Now()):
+	case to.After(now):
 		return none, problem.Refuse("to", "give a time that is over", "it is in the future: a backfill makes up for the past")
 	}
-	times, more, err := table.Between(r.From, r.To, backfillMost)
+	times, more, err := table.Between(from, to, backfillMost)
+	if place, wrong := time.LoadLocation(table.Zone); wrong == nil {
+		for i := range times {
+			times[i] = times[i].In(place)
+		}
+	}
 	switch {
 	case err != nil:
 		return none, problem.Explain(err)
@@ -90,7 +107,7 @@ func (s *Store) Backfill(ctx context.Context, who auth.Subject, in *Backfilling)
 	if err != nil {
 		return none, err
 	}
-	one, err := b.opening(jobOptions{Options: *options, By: who.By()})
+	one, err := b.opening(jobOptions{Options: *options, By: who.By(), Zone: zoneOf(table, b.Definition)})
 	if err != nil {
 		return none, err
 	}
@@ -104,6 +121,33 @@ func (s *Store) Backfill(ctx context.Context, who auth.Subject, in *Backfilling)
 		return none, fmt.Errorf("backfill %s: %w", table.Workflow, err)
 	}
 	return Backfilled{times, ids}, nil
+}
+
+// momentIn reads a time, or the begin of a day in a zone: the days of a timetable are
+// those of its place.
+func momentIn(field, text, zone string) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	place, err := time.LoadLocation(zone)
+	if err != nil {
+		return time.Time{}, problem.Refuse("zone", "write a place such as Europe/Budapest", "%q is no zone", zone)
+	}
+	day, err := time.ParseInLocation(time.DateOnly, text, place)
+	if err != nil {
+		return time.Time{}, problem.Refuse(field, "write 2026-01-31, or 2026-01-31T08:00:00Z", "%q is not a time", text)
+	}
+	return day, nil
+}
+
+// zoneOf returns the zone that the jobs of a timetable keep; "" if the workflow has it
+// anyway.
+func zoneOf(table weir.Schedule, d *definition.Definition) string {
+	zone := cmp.Or(table.Zone, "UTC")
+	if zone == cmp.Or(d.Zone, "UTC") {
+		return ""
+	}
+	return zone
 }
 
 // runKey returns the idempotency key of one run, like weir._run_key for a schedule.

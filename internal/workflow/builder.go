@@ -92,7 +92,7 @@ func (l *leader) prepare(ctx context.Context, j jobRow) (build, error) {
 	if err != nil {
 		return build{}, problem.Explain(err)
 	}
-	if out.Tasks, err = b.Plan(definition.Input{Params: params, Options: options.Options, Job: j.facts()}); err != nil {
+	if out.Tasks, err = b.Plan(definition.Input{Params: params, Options: options.Options, Job: j.facts(options)}); err != nil {
 		return build{}, problem.Explain(err)
 	}
 	out.Params, out.Patience = params, patienceOf(out.Tasks)
@@ -103,8 +103,10 @@ func (l *leader) prepare(ctx context.Context, j jobRow) (build, error) {
 }
 
 // facts returns what templates read as .job.
-func (j *jobRow) facts() definition.Job {
-	return definition.Job{ID: j.ID.String(), Name: j.Name, ScheduledAt: j.ScheduledAt, Options: freeOptions(j.Options)}
+func (j *jobRow) facts(options jobOptions) definition.Job {
+	return definition.Job{
+		ID: j.ID.String(), Name: j.Name, ScheduledAt: j.ScheduledAt, Zone: options.Zone, Options: freeOptions(j.Options),
+	}
 }
 
 // writeBuilds writes jobs in one transaction. If one of them is refused, it writes them

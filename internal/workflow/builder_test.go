@@ -240,7 +240,7 @@ func TestStepsReadFreeOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.ends(job, "done", "a done")
-	again, err := r.store.Rerun(t.Context(), job, RerunRequest{MaySkip: func() error { return nil }})
+	again, _, err := r.store.Rerun(t.Context(), job, RerunRequest{MaySkip: func() error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (l *leader) child(ctx context.Context, s *step, r definition.Resolution) (p
 	if err != nil {
 		return plan{}, err
 	}
-	x, err := b.opening(jobOptions{Options: r.Options})
+	x, err := b.opening(jobOptions{Options: r.Options, Zone: s.options.Zone})
 	if err != nil {
 		return s.fail(fmt.Sprintf("workflow %s: %s", r.Workflow, said(err))), nil
 	}

@@ -139,6 +139,7 @@ type RunBody struct {
 	definition.Options
 	Version        int       `json:"version,omitempty" minimum:"0" maximum:"2147483647" doc:"Left out: the newest active one."`
 	At             time.Time `json:"at,omitzero" doc:"When it is due. Left out: now."`
+	Zone           string    `json:"zone,omitempty" maxLength:"100" doc:"Of the job's dates, such as Europe/Budapest. Left out: the workflow's, or UTC."`
 	Priority       *int      `json:"priority,omitempty" minimum:"-100" maximum:"100"`
 	IdempotencyKey string    `json:"idempotency_key,omitempty" maxLength:"200" doc:"The same key gives the same job."`
 	Trace          string    `json:"trace,omitempty"`
@@ -245,7 +246,7 @@ var (
 				return made, err
 			}
 			r := RunRequest{
-				Workflow: in.Workflow, Version: b.Version, Options: b.Options, At: b.At, Priority: b.Priority, IdempotencyKey: key, Trace: b.Trace,
+				Workflow: in.Workflow, Version: b.Version, Options: b.Options, At: b.At, Zone: b.Zone, Priority: b.Priority, IdempotencyKey: key, Trace: b.Trace,
 				By: who.By(), MaySkip: MayOf(who),
 			}
 			made.ID, made.Existed, err = view.New(s.pool).Existed(ctx, key, func() (weir.ID, error) { return s.Run(ctx, r) })

@@ -187,7 +187,7 @@ func (l *leader) decide(ctx context.Context, s *step, seen sight) (plan, error) 
 	case s.split:
 		return s.itemsEnded(seen.items[s.job.ID]), nil
 	}
-	r, err := s.parsed.Resolve(s.key, definition.Facts{Params: s.params, Options: s.options.Options, Job: s.job.facts(), Needs: seen.needs[s.job.ID], Own: s.waiting.params})
+	r, err := s.parsed.Resolve(s.key, definition.Facts{Params: s.params, Options: s.options.Options, Job: s.job.facts(s.options), Needs: seen.needs[s.job.ID], Own: s.waiting.params})
 	switch {
 	case err != nil:
 		return s.fail(said(err)), nil
@@ -241,7 +241,9 @@ func (s *step) itemsEnded(all []taskRow) plan {
 		if !strings.HasPrefix(t.Key, s.key+"[") {
 			continue
 		}
-		items = append(items, t.facts())
+		one := t.facts()
+		one.Key = t.Key
+		items = append(items, one)
 		if t.State == "failed" {
 			failed = append(failed, t.ID)
 		}

@@ -253,7 +253,7 @@ func TestBackfill(t *testing.T) {
 	r := newRig(t)
 	r.put("name: w\nsteps:\n  - {key: a, service: s, params: {day: '{{ .job.scheduled_at }}'}}\nschedules:\n  - {name: nightly, spec: '0 3 * * *', overlap: queue_all}")
 	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	ask := &Backfilling{Body: BackfillBody{Schedule: "workflow/w/nightly", From: from, To: from.AddDate(0, 0, 3), DryRun: true}}
+	ask := &Backfilling{Body: BackfillBody{Schedule: "workflow/w/nightly", From: from.Format(time.RFC3339), To: from.AddDate(0, 0, 3).Format(time.RFC3339), DryRun: true}}
 	backfill := func(in *Backfilling) ([]time.Time, []weir.ID, error) {
 		out, err := r.store.Backfill(t.Context(), auth.System("ann"), in)
 		return out.Times, out.Jobs, err
@@ -274,17 +274,17 @@ func TestBackfill(t *testing.T) {
 		}
 	}
 	// The same days give the same jobs again.
-	ask.Body.To = from.AddDate(0, 0, 4)
+	ask.Body.To = "2026-01-05"
 	times, again, err := backfill(ask)
 	if err != nil || len(times) != 4 || again[0] != jobs[0] || again[2] != jobs[2] {
 		t.Fatal(times, again, jobs, err)
 	}
 	r.ends(again[3], "done", "a done")
-	spec := &Backfilling{Named{"w"}, BackfillBody{Spec: "@every 1m", From: from, To: from.AddDate(0, 0, 1), Options: &definition.Options{}}}
+	spec := &Backfilling{Named{"w"}, BackfillBody{Spec: "@every 1m", From: from.Format(time.RFC3339), To: from.AddDate(0, 0, 1).Format(time.RFC3339), Options: &definition.Options{}}}
 	if _, _, err := backfill(spec); err == nil || !strings.Contains(err.Error(), "more than 1000") {
 		t.Errorf("a flood: %v", err)
 	}
-	spec.Body.To = time.Now().Add(time.Hour)
+	spec.Body.To = time.Now().Add(time.Hour).Format(time.RFC3339)
 	if _, _, err := backfill(spec); err == nil || !strings.Contains(err.Error(), "future") {
 		t.Errorf("the future: %v", err)
 	}

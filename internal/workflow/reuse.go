@@ -19,7 +19,7 @@ import (
 type Verdict struct {
 	Step   string         `json:"step"`
 	Reused bool           `json:"reused" doc:"It does not run: it ends with the result and the files that it had."`
-	Code   string         `json:"code" doc:"The reason for programs: again_kept, again_all, again_from, again_not_done, again_new, again_changed, again_need or again_values."`
+	Code   string         `json:"code" doc:"The reason for programs: again_kept, again_all, again_from, again_finally, again_not_done, again_new, again_changed, again_need or again_values."`
 	Args   map[string]any `json:"args,omitempty"`
 	Reason string         `json:"reason" doc:"The reason for people, in English."`
 }
@@ -128,6 +128,8 @@ func (r *rerun) judgeAlone(key string) Verdict {
 	switch {
 	case key == r.from:
 		return verdict(key, "again_from", nil)
+	case r.now.parsed.Step(key).Finally: // the new job has an end of its own
+		return verdict(key, "again_finally", nil)
 	case !ok || before == nil:
 		return verdict(key, "again_new", nil)
 	case !was.fine():
@@ -146,7 +148,7 @@ func sameStep(a, b *definition.Step) bool {
 
 func essence(s *definition.Step) []byte {
 	c := *s
-	c.Description, c.Retry, c.Timeout, c.Labels, c.Prefer, c.Sticky, c.Pool, c.Priority, c.Delay = "", nil, nil, nil, nil, nil, "", nil, 0
+	c.Description, c.Retry, c.Timeout, c.Disconnect, c.Labels, c.Prefer, c.Sticky, c.Pool, c.Priority, c.Delay = "", nil, nil, nil, nil, nil, nil, "", nil, 0
 	if c.Map != nil {
 		over := *c.Map
 		over.Limit = 0
@@ -162,7 +164,7 @@ func essence(s *definition.Step) []byte {
 // valuesSame reports whether a step would be given the same in both runs, with the results
 // that its needs had.
 func (r *rerun) valuesSame(key string) bool {
-	facts := r.was.job.facts()
+	facts := r.was.job.facts(r.was.options)
 	needs := map[string]definition.NeedFacts{}
 	for _, p := range []*parsed{r.was.parsed, r.now.parsed} {
 		reads, err := p.Reads(key)
@@ -197,7 +199,9 @@ func work(run json.RawMessage) []byte {
 	if len(run) == 0 || json.Unmarshal(run, &fields) != nil {
 		return run
 	}
-	maps.DeleteFunc(fields, func(key string, _ json.RawMessage) bool { return key == "timeout" || key == "retry_on" })
+	maps.DeleteFunc(fields, func(key string, _ json.RawMessage) bool {
+		return key == "timeout" || key == "retry_on" || key == "disconnect"
+	})
 	text, err := json.Marshal(fields)
 	if err != nil || len(fields) == 0 {
 		return nil
@@ -296,7 +300,7 @@ func (l *leader) sameItems(ctx context.Context, s *step, was run, items []defini
 	for i := range rows {
 		needs[rows[i].Key] = rows[i].facts()
 	}
-	old, err := was.parsed.Resolve(s.key, definition.Facts{Params: was.params, Options: was.options.Options, Job: s.job.facts(), Needs: needs})
+	old, err := was.parsed.Resolve(s.key, definition.Facts{Params: was.params, Options: was.options.Options, Job: s.job.facts(was.options), Needs: needs})
 	if err != nil {
 		return false, nil // its needs were different
 	}

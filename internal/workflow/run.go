@@ -32,6 +32,8 @@ type RunRequest struct {
 	// Schedule is the schedule that the run belongs to, if any: its policy on overlaps
 	// applies.
 	Schedule string
+	// Zone is that of the job's dates. Empty means the workflow's.
+	Zone string
 	// Priority is the job's priority. Nil means that of the definition.
 	Priority       *int
 	IdempotencyKey string
@@ -79,6 +81,11 @@ func (s *Store) RunMany(ctx context.Context, r RunRequest, options []definition.
 	if r.Priority != nil && (*r.Priority < -100 || *r.Priority > 100) {
 		return nil, problem.Refuse("priority", "", "%d is outside -100 .. 100", *r.Priority)
 	}
+	if r.Zone != "" {
+		if _, err := momentIn("at", "2026-01-01", r.Zone); err != nil {
+			return nil, err
+		}
+	}
 	for _, o := range options {
 		if err := r.MaySkip.Judge(o); err != nil {
 			return nil, err
@@ -121,7 +128,7 @@ func (s *Store) runNow(ctx context.Context, b *parsed, r RunRequest, options []d
 		if err != nil {
 			return nil, err
 		}
-		tasks, err := b.Plan(definition.Input{Params: params, Options: o, Job: definition.Job{Name: b.name, ScheduledAt: now}})
+		tasks, err := b.Plan(definition.Input{Params: params, Options: o, Job: definition.Job{Name: b.name, ScheduledAt: now, Zone: r.Zone}})
 		if err != nil {
 			return nil, err
 		}
@@ -134,7 +141,7 @@ func (s *Store) runNow(ctx context.Context, b *parsed, r RunRequest, options []d
 		if x.tasks, err = json.Marshal(tasks); err != nil {
 			return nil, err
 		}
-		if x.params, x.options, err = encodeOptions(params, jobOptions{Options: o, By: r.By}); err != nil {
+		if x.params, x.options, err = encodeOptions(params, jobOptions{Options: o, By: r.By, Zone: r.Zone}); err != nil {
 			return nil, err
 		}
 	}
@@ -150,7 +157,7 @@ func (s *Store) queue(ctx context.Context, r RunRequest, options []definition.Op
 	}
 	list := make([]opening, len(options))
 	for i, o := range options {
-		if list[i], err = b.opening(jobOptions{Options: o, By: r.By}); err != nil {
+		if list[i], err = b.opening(jobOptions{Options: o, By: r.By, Zone: r.Zone}); err != nil {
 			return nil, err
 		}
 		x := &list[i]
@@ -184,6 +191,8 @@ type jobOptions struct {
 	Rerun *RerunBody `json:"rerun,omitempty"`
 	// By is the user who asked for the job.
 	By string `json:"by,omitempty"`
+	// Zone is that of the schedule the job is of. Empty means the workflow's.
+	Zone string `json:"zone,omitempty"`
 	// free are the other fields, which plain SQL may write and steps read as .job.options.
 	free map[string]any
 }
@@ -194,7 +203,7 @@ func freeOptions(options json.RawMessage) map[string]any {
 	if json.Unmarshal(options, &free) != nil {
 		return nil // optionsOf refuses it
 	}
-	for _, known := range []string{"params", "steps", "labels", "rerun", "by"} {
+	for _, known := range []string{"params", "steps", "labels", "rerun", "by", "zone"} {
 		delete(free, known)
 	}
 	return free

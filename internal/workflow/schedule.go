@@ -24,12 +24,13 @@ func (s *Store) applySchedules(ctx context.Context, tx pg.Querier, name, by stri
 		return err
 	}
 	var wanted []definition.Schedule
+	var zone string
 	if body != nil {
 		d, err := definition.ParseJSON(body)
 		if err != nil {
 			return err
 		}
-		wanted = d.Schedules
+		wanted, zone = d.Schedules, d.Zone
 	}
 	list, now, err := schedulesOf(ctx, tx, schedulePrefix(name))
 	if err != nil {
@@ -40,6 +41,7 @@ func (s *Store) applySchedules(ctx context.Context, tx pg.Querier, name, by stri
 		stale[r.name] = r
 	}
 	for i, w := range wanted {
+		w.Zone = cmp.Or(w.Zone, zone)
 		x, options := scheduleOf(name, i, w)
 		x.By, x.Paused = by, w.Paused || stale[x.Name].paused
 		next, err := x.First(now)

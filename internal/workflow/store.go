@@ -461,7 +461,8 @@ type waiting struct {
 func (s *Store) planning(ctx context.Context, most int) ([]waiting, error) {
 	rows, err := s.pool.Query(ctx, `with p as materialized (
 			select p.task, p.attempt, p.job, c.id as child, p.priority, p.order_seq, p.position
-			from weir.pending p join weir.job_live l on l.job = p.job and l.definition is not null and l.cancel_at is null
+			from weir.pending p join weir.job_live l on l.job = p.job and l.definition is not null
+				and (l.cancel_at is null or p.rule = 'finally' and l.stop_at is null)
 			left join lateral (select k.id from weir.idempotency k where k.job and k.key = 'child:' || p.task || ':' || (p.attempt + 1) offset 0) c on true
 			where p.gate = 'plan' and not exists (select from weir.job_live x where x.job = c.id)
 			order by p.priority desc, p.order_seq, p.position limit $1

@@ -2,6 +2,7 @@ package workcmd
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/weirhq/weir"
@@ -196,10 +197,13 @@ func itemsOf(tasks []view.Task) map[string]*mapItems {
 	return maps
 }
 
+// itemName is what stands in the brackets: a number, or the values of a matrix.
+var itemName = regexp.MustCompile(`^[A-Za-z0-9_.,+-]+$`)
+
 // stem is the step that a task belongs to: of an item of a map, the map.
 func stem(key string) string {
 	i := strings.LastIndexByte(key, '[')
-	if i <= 0 || !strings.HasSuffix(key, "]") || i+2 >= len(key) || strings.Trim(key[i+1:len(key)-1], "0123456789") != "" {
+	if i <= 0 || !strings.HasSuffix(key, "]") || i+2 >= len(key) || !itemName.MatchString(key[i+1:len(key)-1]) {
 		return key
 	}
 	return key[:i]

@@ -49,6 +49,7 @@ was canceled. With --log it also prints what the steps print.`,
 	f.registerAll(c)
 	flags := c.Flags()
 	flags.StringVar(&f.at, "at", "", "not before this `time`: 2026-01-31T08:00:00Z, or +5m from now")
+	flags.StringVar(&f.request.Body.Zone, "zone", "", "time zone of the job's dates; default: the workflow's, or UTC")
 	flags.IntVar(&f.priority, "priority", 0, "-100 to 100; higher goes first; default: the workflow's")
 	flags.IntVar(&f.request.Body.Version, "version", 0, "this version of a stored workflow; default: the newest active one")
 	flags.StringVar(&f.request.IdempotencyKey, "idempotency-key", "", "the same key gives the same job")

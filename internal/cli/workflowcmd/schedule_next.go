@@ -87,6 +87,7 @@ is due next stays as it is.`,
 				return problem.New(problem.Invalid, "submit a task with: weir task submit "+command.Clean(found.Service), "schedule %s runs no workflow", found.Name)
 			}
 			r := workflow.Running{Named: workflow.Named{Workflow: found.Workflow}}
+			r.Body.Zone = found.Zone
 			if len(found.Options) > 0 {
 				if err := json.Unmarshal(found.Options, &r.Body.Options); err != nil {
 					return err

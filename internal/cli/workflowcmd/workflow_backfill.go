@@ -2,7 +2,6 @@ package workflowcmd
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,7 +22,7 @@ var backfillListing = command.Listing[backfilled]{
 	Name:  func(b backfilled) string { return command.IDText(b.Job) },
 	Empty: []string{"Nothing was due in that time."},
 	Columns: []command.Column[backfilled]{
-		{Title: "AT", Value: func(_ *command.Output, b backfilled) string { return b.At.UTC().Format(time.RFC3339) }},
+		{Title: "AT", Value: func(_ *command.Output, b backfilled) string { return b.At.Format(time.RFC3339) }},
 		{Title: "JOB", Value: func(_ *command.Output, b backfilled) string { return command.IDText(b.Job) }},
 	},
 }
@@ -32,12 +31,12 @@ func workflowBackfill(e *command.Env) *cobra.Command {
 	var in workflow.Backfilling
 	r := &in.Body
 	var f optionFlags
-	var from, to string
 	c := &cobra.Command{
 		Use: "backfill NAME", Short: "Make the jobs that a timetable would have made in the past", Args: e.Args("NAME"),
 		Long: `Make a job for each time between --from and --to that a timetable names, the
 oldest first: that of a schedule, or one of --spec. A job that was made before is
-not made again. The time that a job stands for is its scheduled_at.
+not made again. The time that a job stands for is its scheduled_at. A day such as
+2026-01-31 begins at midnight in the zone of the timetable.
 
 With --dry-run it only says which jobs it would make.`,
 		Example: "  weir workflow backfill media --schedule workflow/media/nightly --from 2026-01-01 --to 2026-02-01 --dry-run\n  weir workflow backfill media --spec '0 2 * * *' --zone Europe/Budapest --from 2026-01-01",
@@ -45,12 +44,6 @@ With --dry-run it only says which jobs it would make.`,
 	c.RunE = e.Session(func(ctx context.Context, s *app.Session, args []string) (err error) {
 		o := e.Output()
 		in.Workflow = args[0]
-		if r.From, err = readMoment("from", from, o.Now); err != nil {
-			return err
-		}
-		if r.To, err = readMoment("to", to, o.Now); err != nil {
-			return err
-		}
 		if (r.Schedule == "") == (r.Spec == "") {
 			return command.Invalid("give --schedule NAME (weir schedule list shows them), or --spec '0 2 * * *'", "a backfill needs one timetable")
 		}
@@ -84,8 +77,8 @@ With --dry-run it only says which jobs it would make.`,
 		return nil
 	})
 	flags := c.Flags()
-	flags.StringVar(&from, "from", "", "first `time`, such as 2026-01-31 or 2026-01-31T08:00:00Z")
-	flags.StringVar(&to, "to", "", "end of the `time`, not included; default: now")
+	flags.StringVar(&r.From, "from", "", "first `time`, such as 2026-01-31, a day in the zone of the timetable, or 2026-01-31T08:00:00Z")
+	flags.StringVar(&r.To, "to", "", "end of the `time`, not included; default: now")
 	flags.StringVar(&r.Schedule, "schedule", "", "schedule whose runs they are")
 	flags.StringVar(&r.Spec, "spec", "", "cron `line` instead of a schedule")
 	flags.StringVar(&r.Zone, "zone", "", "time zone of the line; default: UTC")
@@ -93,17 +86,4 @@ With --dry-run it only says which jobs it would make.`,
 	f.register(c)
 	_ = c.MarkFlagRequired("from")
 	return c
-}
-
-// readMoment reads a time of a flag: a date in UTC, or a time.
-func readMoment(flag, text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return now, nil
-	}
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, command.Invalid(fmt.Sprintf("write it so: --%s 2026-01-31, or 2026-01-31T08:00:00Z", flag), "--%s: %q is not a time", flag, text)
 }

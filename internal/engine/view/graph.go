@@ -42,17 +42,18 @@ func (s *Store) Graph(ctx context.Context, job weir.ID) (Graph, error) {
 	type row struct {
 		GraphTask
 		needs []weir.ID
+		last  bool // of rule finally
 	}
 	// As the view weir.task, for all at once.
 	rows, err := list(ctx, s, "read the graph", `with q as materialized (
-			select q.id, q.key, q.class, q.position, q.order_seq, q.needs || q.awaits as needs from weir.tasks q where q.job = $1 order by q.position limit $2
+			select q.id, q.key, q.class, q.position, q.order_seq, q.needs || q.awaits as needs, coalesce(q.rule = 'finally', false) as last from weir.tasks q where q.job = $1 order by q.position limit $2
 		), f as materialized (
 			select f.* from weir.finished f where f.task = any (array(select q.id from q))
 		)
-		select t.id, t.key, t.service, t.state, t.gate, t.attempt, t.position, weir._id_time(t.id), t.started_at, t.finished_at, t.worker, `+percent+`, t.needs from (
+		select t.id, t.key, t.service, t.state, t.gate, t.attempt, t.position, weir._id_time(t.id), t.started_at, t.finished_at, t.worker, `+percent+`, t.needs, t.last from (
 			select q.id, q.key, c.service, case when p.task is not null then 'pending' when a.task is not null then 'available' when r.task is not null then 'running' else f.outcome::text end as state,
 				p.gate::text as gate, coalesce(p.attempt, a.attempt, r.attempt, f.attempt, 0)::int as attempt, q.position::int as position, coalesce(r.claimed_at, f.started_at) as started_at,
-				f.at as finished_at, w.name as worker, q.needs
+				f.at as finished_at, w.name as worker, q.needs, q.last
 			from q join weir.classes c on c.id = q.class left join weir.pending p on p.task = q.id left join weir.running r on r.task = q.id left join f on f.task = q.id
 			left join lateral (select * from weir.available a where a.class in (q.class, -q.class) and a.order_seq = q.order_seq and a.position = q.position offset 0) a on true
 			left join weir.workers w on w.id = coalesce(r.worker, f.worker)
@@ -60,7 +61,7 @@ func (s *Store) Graph(ctx context.Context, job weir.ID) (Graph, error) {
 		[]any{job, graphMost + 1}, func(r *row) []any {
 			return []any{
 				&r.ID, (*maybe)(&r.Key), &r.Service, (*maybe)(&r.State), (*maybe)(&r.Gate), &r.Attempt, &r.Position, (*moment)(&r.CreatedAt), (*moment)(&r.StartedAt), (*moment)(&r.FinishedAt),
-				(*maybe)(&r.Worker), &r.Percent, &r.needs,
+				(*maybe)(&r.Worker), &r.Percent, &r.needs, &r.last,
 			}
 		})
 	if err != nil {
@@ -72,14 +73,18 @@ func (s *Store) Graph(ctx context.Context, job weir.ID) (Graph, error) {
 	}
 	g := Graph{Nodes: []GraphTask{}, Edges: [][2]int{}, Truncated: len(rows) > graphMost}
 	rows = rows[:min(len(rows), graphMost)]
-	place := map[weir.ID]int{}
+	place, followed := map[weir.ID]int{}, map[weir.ID]bool{}
 	for i, r := range rows {
 		place[r.ID] = i
+		for _, need := range r.needs {
+			followed[need] = followed[need] || !r.last
+		}
 		g.Nodes = append(g.Nodes, r.GraphTask)
 	}
 	for i, r := range rows {
 		for _, need := range r.needs {
-			if from, ok := place[need]; ok {
+			// A task that ends the job needs all others: the ones before it say enough.
+			if from, ok := place[need]; ok && !(r.last && followed[need]) {
 				g.Edges = append(g.Edges, [2]int{from, i})
 			}
 		}

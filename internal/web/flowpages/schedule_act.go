@@ -262,7 +262,7 @@ func (w *pages) scheduled(r *site.Request) (s view.Schedule, request workflow.Ru
 	if s.Workflow == "" {
 		return s, request, problem.New(problem.Conflict, "submit a task instead", "the schedule runs no workflow")
 	}
-	request = workflow.RunRequest{Workflow: s.Workflow, By: r.By()}
+	request = workflow.RunRequest{Workflow: s.Workflow, Zone: s.Zone, By: r.By()}
 	if len(s.Options) > 0 {
 		if err = json.Unmarshal(s.Options, &request.Options); err != nil {
 			return s, request, fmt.Errorf("read the options of the schedule: %w", err)

@@ -170,7 +170,7 @@ func drawnSteps(ctx context.Context, v workflowView) picture.Graph {
 	for i, s := range steps[:min(len(steps), site.StepsShown)] {
 		at[s.Key] = i
 		out.Tasks = append(out.Tasks, picture.Task{Key: ui.Line(s.Key), Service: ui.Line(s.Service), State: picture.State(stepKind(s)), Note: stepNote(ctx, s), Href: "#step-" + s.Key})
-		for _, need := range s.Needs {
+		for _, need := range v.steps.Drawn(&s) {
 			if from, ok := at[need]; ok {
 				out.Edges = append(out.Edges, [2]int{from, i})
 			}
@@ -178,7 +178,7 @@ func drawnSteps(ctx context.Context, v workflowView) picture.Graph {
 	}
 	// A need may stand below the step that names it.
 	for i, s := range steps[:len(out.Tasks)] {
-		for _, need := range s.Needs {
+		for _, need := range v.steps.Drawn(&s) {
 			if from, ok := at[need]; ok && from > i {
 				out.Edges = append(out.Edges, [2]int{from, i})
 			}
@@ -194,6 +194,8 @@ func stepKind(s definition.Step) string {
 		return "workflow"
 	case s.Run != nil && s.Run.Driver != "" && s.Run.Driver != "func":
 		return s.Run.Driver
+	case s.Script != "":
+		return "exec"
 	}
 	return "service"
 }
@@ -203,6 +205,10 @@ func stepDoes(s definition.Step) string {
 	switch {
 	case s.Workflow != "":
 		return s.Workflow
+	case s.Script != "" && s.Run != nil:
+		return strings.TrimSpace(s.Run.Image + " " + s.Script)
+	case s.Script != "":
+		return s.Script
 	case s.Run == nil:
 		return s.Service
 	case s.Run.Image != "":
@@ -232,6 +238,7 @@ func stepNotes(ctx context.Context, s definition.Step) []string {
 	add(s.Map != nil, ui.Say(ctx, "note.map"))
 	add(s.When != "", ui.Say(ctx, "note.when", s.When))
 	add(s.Rule != "" && s.Rule != "all_success", ui.Code(ctx, "rule.", s.Rule))
+	add(s.Finally, ui.Code(ctx, "rule.", "finally"))
 	add(s.Approval != nil, ui.Say(ctx, "note.approval", s.Approval.Words()))
 	add(s.Pool != "", ui.Say(ctx, "note.pool", s.Pool))
 	add(s.Delay != 0, ui.Say(ctx, "note.after", s.Delay.String()))

@@ -44,7 +44,7 @@ func (d *desk) take() node.Assignment {
 	if err != nil || len(claimed.Tasks) != 1 {
 		d.t.Fatalf("claim: %+v, %v", claimed, err)
 	}
-	if _, err := d.Start(d.t.Context(), []node.Lease{claimed.Tasks[0].Holds()}); err != nil {
+	if _, err := d.Start(d.t.Context(), []node.Lease{claimed.Tasks[0].Holds()}, 0); err != nil {
 		d.t.Fatal(err)
 	}
 	return claimed.Tasks[0]

@@ -47,8 +47,12 @@ func init() {
 		"reverse":   {1, 1, "reverse(list)", onList(func(l []any) ([]any, error) { slices.Reverse(l); return l, nil })},
 		"sort":      {1, 1, "sort(list)", onList(sorted)},
 		"uniq":      {1, 1, "uniq(list)", uniq},
+		"flatten":   {1, 1, "flatten(lists)", flatten},
 		"toJSON":    {1, 1, "toJSON(x)", asJSON},
 		"fromJSON":  {1, 1, "fromJSON(text)", fromJSON},
+	}
+	for _, f := range momentFunctions {
+		plainBuiltins[f.name] = function{f.least, f.most, f.expression, piped(f.call)}
 	}
 	loopBuiltins = map[string]func(l *loop) (any, error){
 		"all":       func(l *loop) (any, error) { i, err := l.find(false); return i < 0, err },
@@ -99,7 +103,7 @@ func (e *evaluation) call(name string, args []ast.Node) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.call(e.budget, values)
+	return f.run(name, e.budget, values)
 }
 
 // loop evaluates its body for each item.
@@ -375,6 +379,26 @@ func concat(b *budget, args []any) (any, error) {
 			return nil, err
 		}
 		out = append(out, list...)
+	}
+	return out, nil
+}
+
+// flatten joins the lists of a list, one level of them. What is no list stays an item.
+func flatten(b *budget, args []any) (any, error) {
+	list, ok := args[0].([]any)
+	if !ok {
+		return nil, fmt.Errorf("wants a list, got %s", word(args[0]))
+	}
+	out := []any{}
+	for _, one := range list {
+		inner, ok := one.([]any)
+		if !ok {
+			inner = []any{one}
+		}
+		if err := b.spend(1 + len(inner)); err != nil {
+			return nil, err
+		}
+		out = append(out, inner...)
 	}
 	return out, nil
 }

@@ -12,7 +12,8 @@ type compiled struct {
 	step      *Step
 	when      *expression
 	over      *expression
-	templates map[string]*template // by their text
+	axes      map[string]*expression // of a matrix
+	templates map[string]*template   // by their text
 	all       []ref
 }
 
@@ -62,7 +63,13 @@ func (s *Step) sites() []site {
 		if list, ok := s.Map.Over.([]any); ok {
 			add("map.over", list)
 		}
+		for _, axis := range sortedKeys(s.Map.Matrix) {
+			if list, ok := s.Map.Matrix[axis].([]any); ok {
+				add("map.matrix."+axis, list)
+			}
+		}
 	}
+	add("env", s.Env)
 	if run := s.Run; run != nil {
 		add("run.argv", run.Argv)
 		add("run.env", run.Env)
@@ -110,6 +117,9 @@ func (d *Definition) compileStep(s *Step) (*compiled, Faults) {
 			}
 		}
 	}
+	if s.Map != nil {
+		c.parseAxes(bad)
+	}
 	for _, at := range s.sites() {
 		if len(faults) > faultLimit { // more would not be read, and each costs a search in the file
 			break
@@ -121,6 +131,12 @@ func (d *Definition) compileStep(s *Step) (*compiled, Faults) {
 		}
 		c.templates[at.text] = t
 		c.all = append(c.all, t.refs...)
+	}
+	for _, text := range d.Env { // its faults are those of the workflow, which Lint reports
+		if t, err := parseTemplate(text); err == nil && isTemplate(text) && s.takesEnv() {
+			c.templates[text] = t
+			c.all = append(c.all, t.refs...)
+		}
 	}
 	return c, faults
 }

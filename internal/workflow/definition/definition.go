@@ -39,8 +39,13 @@ type Definition struct {
 	MaxRunning int `json:"max_running,omitempty"`
 	// Priority is the priority of its jobs, -100 to 100.
 	Priority int `json:"priority,omitempty"`
+	// Zone is that of the dates of its jobs, and of schedules that have none. Empty means
+	// UTC.
+	Zone string `json:"zone,omitempty"`
 	// Labels are required of the node of every step.
 	Labels map[string]string `json:"labels,omitempty"`
+	// Env are variables of every step that has an environment. Values may be templates.
+	Env map[string]string `json:"env,omitempty"`
 	// Retry, Timeout and Disconnect apply to every step that has none of its own.
 	Retry      *Retry      `json:"retry,omitempty"`
 	Timeout    *Timeout    `json:"timeout,omitempty"`
@@ -83,6 +88,9 @@ type Step struct {
 	Needs   []string `json:"needs,omitempty"`
 	// Rule is all_success (default), all_done or one_failed.
 	Rule string `json:"rule,omitempty"`
+	// Finally runs the step after all others have ended, however the job ended, also if
+	// it was canceled.
+	Finally bool `json:"finally,omitempty"`
 	// When is an expression; false skips the step and its dependents continue.
 	When string `json:"when,omitempty"`
 	// Params are the params of the work. Nil means all params of the job; empty means
@@ -115,6 +123,11 @@ type Step struct {
 	Secrets map[string]string `json:"secrets,omitempty"`
 	Files   map[string]string `json:"files,omitempty"`
 	Run     *Run              `json:"run,omitempty"`
+	// Script is run by Shell, by default sh -eu, on the node or in the image of Run. It is
+	// no template: its params are variables, and so is Env, whose values may be templates.
+	Script string            `json:"script,omitempty"`
+	Shell  []string          `json:"shell,omitempty"`
+	Env    map[string]string `json:"env,omitempty"`
 
 	Line   int `json:"-"`
 	Column int `json:"-"`
@@ -122,8 +135,12 @@ type Step struct {
 
 // Map makes one task for each item of a list.
 type Map struct {
-	// Over is a list, or an expression that evaluates to one.
-	Over any `json:"over"`
+	// Over is a list, or an expression that evaluates to one. Nil means Matrix.
+	Over any `json:"over,omitempty"`
+	// Matrix has axes, each a list or an expression that evaluates to one: every
+	// combination of their values is an item, but for those of Exclude.
+	Matrix  map[string]any   `json:"matrix,omitempty"`
+	Exclude []map[string]any `json:"exclude,omitempty"`
 	// Limit is how many items run at once. 0 means any number.
 	Limit int `json:"limit,omitempty"`
 	// Tolerate is how many items may fail while the step still counts as done.
@@ -210,7 +227,7 @@ type Compose struct {
 
 // Step returns the step with a key, or nil. The key of an item finds its map.
 func (d *Definition) Step(key string) *Step {
-	base, _, _ := splitItem(key)
+	base := splitItem(key)
 	if d.memo != nil {
 		if i, ok := d.memo.number[base]; ok && i < len(d.Steps) && d.Steps[i].Key == base {
 			return &d.Steps[i]
@@ -234,9 +251,7 @@ func (s *Step) service() string {
 		return "workflow"
 	case s.Wait != nil:
 		return "wait"
-	case s.Run != nil:
-		return s.Run.Driver
 	default:
-		return ""
+		return s.driver()
 	}
 }

@@ -23,7 +23,9 @@
 //	defaults: {width: 1280}         # wins over the schema's defaults
 //	max_running: 2                  # jobs of it at once
 //	priority: 5                     # of its jobs, -100 to 100
+//	zone: Europe/Budapest           # of the dates of its jobs, and of schedules that have none
 //	labels: {zone: eu}              # of the node of every step
+//	env: {LANG: C.UTF-8}            # of every step
 //	retry: {max_attempts: 3, backoff: 15s, cap: 5m, on: [75]}   # for every step that has none
 //	timeout: {queue: 1h, start: 30s, run: 20m, heartbeat: 1m}   # so is this
 //	schedules:
@@ -63,6 +65,14 @@
 //	    rule: all_done              # however publish ended; one_failed is a failure handler
 //	    delay: 10m
 //	    run: {url: "http://localhost:8080/cleanup", method: POST}   # http
+//	  - key: build
+//	    map: {matrix: {os: [linux, windows], go: params.versions}, exclude: [{os: windows, go: "1.24"}]}
+//	    shell: bash -euo pipefail   # default: sh -eu
+//	    env: {DAY: '{{ .job.scheduled_at | date "2006-01-02" }}'}
+//	    script: make "$ITEM_OS" "$PARAM_TARGET"   # no template: values are variables
+//	  - key: off
+//	    finally: true               # after all others, however the job ends, also when it is canceled
+//	    run: [power, "off"]
 //	    secrets: {TOKEN: cleanup_token}           # variable → name of a secret
 //	    files: {keys/id: deploy_key}              # path → name of a secret
 //

@@ -290,6 +290,9 @@ func (e *evaluation) binary(n *ast.BinaryNode) (any, error) {
 		return map[string]bool{"<": c < 0, ">": c > 0, "<=": c <= 0, ">=": c >= 0}[n.Operator], nil
 	case "in":
 		return e.in(left, right)
+	}
+	left, right = plain(left), plain(right)
+	switch n.Operator {
 	case "..":
 		return e.span(left, right)
 	case "contains", "startsWith", "endsWith", "matches":
@@ -319,7 +322,7 @@ func (e *evaluation) in(v, where any) (any, error) {
 		}
 		return false, nil
 	case map[string]any:
-		key, ok := v.(string)
+		key, ok := plain(v).(string)
 		if !ok {
 			return false, nil
 		}

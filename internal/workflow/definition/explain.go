@@ -32,8 +32,14 @@ func (d *Definition) Preview(in Input) ([]Preview, error) {
 		t, s := &tasks[i], &d.Steps[i]
 		p := &previews[i]
 		*p = Preview{Key: t.Key, What: "runs", Needs: t.Needs, Service: t.Service, Labels: t.Labels, Pool: s.Pool, Hold: t.Hold, Task: t}
+		if s.Finally {
+			p.Needs = s.Needs
+		}
 		if t.Plan {
 			d.foresee(p, s, in, env)
+		}
+		if s.Finally && p.What != "skipped" {
+			p.Because = strings.TrimSuffix("at the end, however the job ends; "+p.Because, "; ")
 		}
 	}
 	return previews, nil
@@ -90,11 +96,24 @@ func (d *Definition) foreseeItems(c *compiled, env map[string]any) string {
 			return fmt.Sprintf("one for each of %s, known after %s%s", c.over.source, after(keys, c.step), limit)
 		}
 	}
+	for _, axis := range sortedKeys(c.axes) {
+		if keys, all := needed(c.axes[axis].refs); len(keys) > 0 || all {
+			return fmt.Sprintf("one for each combination of %s, known after %s%s", strings.Join(sortedKeys(m.Matrix), ", "), after(keys, c.step), limit)
+		}
+	}
 	items, err := d.over(c, env)
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("%d items%s", len(items), limit)
+	named := ""
+	if len(m.Matrix) > 0 && len(items) > 0 {
+		keys := itemKeys(c.step, items)
+		named = ": " + strings.Join(keys[:min(len(keys), 6)], ", ")
+		if len(keys) > 6 {
+			named += " …"
+		}
+	}
+	return fmt.Sprintf("%d items%s%s", len(items), limit, named)
 }
 
 func after(keys []string, s *Step) string {

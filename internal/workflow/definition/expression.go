@@ -52,22 +52,58 @@ func parseExpression(source string) (e *expression, err error) {
 	return e, nil
 }
 
-var parserPrefix = regexp.MustCompile(`(?s) \(\d+:\d+\).*$`)
+// tokenOf finds what the parser stumbled over: Operator("="), Identifier("x"), EOF.
+var tokenOf = regexp.MustCompile(`unexpected token (\w+)(?:\("(.*)"\))?`)
 
+// phrases of the parser, and what they mean to the author of an expression.
+var phrases = []struct{ phrase, what, next string }{
+	{"cannot be mixed. Wrap either", "?? beside another operator could be read in two ways", "use parentheses: (params.x ?? 0) > 3"},
+	{"maximum allowed nodes", "the expression is too long", "let a step decide and read its result"},
+	{"literal not terminated", "a text in quotes is not closed", `close it: "abc"`},
+	{"escape", "a backslash in the text means nothing", `write \\ for a backslash`},
+	{"unclosed comment", "a comment is not closed", "end it with */, or remove it"},
+	{"unrecognized character", "a character that is no part of an expression", "text is in quotes: \"a@b\""},
+	{"bad number syntax", "a number that cannot be read", "write 3, 0.5 or 1e6; text is in quotes"},
+	{"invalid", "a number that cannot be read", "write 3, 0.5 or 1e6; text is in quotes"},
+	{"is too large", "the number is too large", "write it as text, in quotes"},
+	{"expected at least", "a function needs more arguments", "see docs/functions.md"},
+	{"a map key must be", "a key of a mapping is a word or text in quotes", `write {"a": 1}`},
+	{"expected name", "a name is missing after the dot", "write needs.scan.result; a key with a hyphen is needs[\"scan-all\"]"},
+	{"wrap predicate", "what a function asks of each item is not clear", "put it in braces: filter(list, {# > 3})"},
+	{"unexpected end", "it ends too early", "something is missing on the right"},
+}
+
+// explainExpression says in the words of this language what the parser refused. Its own
+// text names types of the library, which help no author.
 func explainExpression(source string, err error) error {
-	f := &templateFault{what: "the expression is wrong: " + parserPrefix.ReplaceAllString(err.Error(), ""), next: "an expression is params.x > 3 && needs.scan.result.ok; text is in quotes"}
+	f := &templateFault{what: "it cannot be read", next: "an expression is params.x > 3 && needs.scan.result.ok; text is in quotes"}
+	said := err.Error()
 	if at, ok := errors.AsType[*file.Error](err); ok {
-		f.what = "the expression is wrong: " + at.Message
-		f.offset = byteOffset(source, at.From)
+		said, f.offset = at.Message, byteOffset(source, at.From)
 	}
-	switch {
-	case strings.Contains(f.what, "unexpected token Operator(\"=\")"):
-		f.next = "compare with =="
-	case strings.Contains(f.what, "unexpected token EOF"):
-		f.next = "it ends too early: something is missing on the right"
-	case strings.Contains(f.what, "maximum allowed nodes"):
-		f.next = "let a step decide and read its result"
+	if m := tokenOf.FindStringSubmatch(said); m != nil {
+		f.what = fmt.Sprintf("%s is not expected here", m[2])
+		switch {
+		case m[1] == "EOF" && strings.TrimSpace(source) == "":
+			f.what, f.next = "it is empty", "write params.x > 3, or leave it out"
+		case m[1] == "EOF":
+			f.what, f.next = "it ends too early", "something is missing on the right"
+		case m[2] == "=":
+			f.next = "compare with =="
+		case m[2] == ":" && strings.Contains(source, "{"):
+			f.next = "a mapping that a function makes of each item is in parentheses: map(list, ({name: #}))"
+		case m[1] == "Identifier" || m[1] == "String" || m[1] == "Number":
+			f.next = "an operator is missing before it: && or || or =="
+		}
+	} else {
+		for _, p := range phrases {
+			if strings.Contains(said, p.phrase) {
+				f.what, f.next = p.what, p.next
+				break
+			}
+		}
 	}
+	f.what = "the expression is wrong: " + f.what
 	return f
 }
 
@@ -145,7 +181,10 @@ func (c *checker) check(n ast.Node, vars []string) error {
 		return c.builtin(n, all)
 	case *ast.CallNode:
 		if name, ok := n.Callee.(*ast.IdentifierNode); ok {
-			if _, known := plainBuiltins[name.Value]; known { // count without a predicate and the like
+			if f, known := plainBuiltins[name.Value]; known {
+				if err := c.fits(n, name.Value, f, n.Arguments); err != nil {
+					return err
+				}
 				return all(n.Arguments...)
 			}
 			return c.unknown(n, name.Value)
@@ -173,10 +212,18 @@ func (c *checker) builtin(n *ast.BuiltinNode, all func(...ast.Node) error) error
 	if !ok {
 		return c.unknown(n, n.Name)
 	}
-	if len(n.Arguments) < f.least || len(n.Arguments) > f.most {
-		return c.fault(n, "see: "+f.usage, "%s wants %s, got %d", n.Name, f.wants(), len(n.Arguments))
+	if err := c.fits(n, n.Name, f, n.Arguments); err != nil {
+		return err
 	}
 	return all(n.Arguments...)
+}
+
+// fits checks how many arguments a function is given.
+func (c *checker) fits(n ast.Node, name string, f function, args []ast.Node) error {
+	if len(args) < f.least || len(args) > f.most {
+		return c.fault(n, "see: "+f.usage, "%s wants %s, got %d", name, f.wants(), len(args))
+	}
+	return nil
 }
 
 // reads records the path of a value: needs.scan.result from the member nodes.

@@ -183,7 +183,7 @@ func TestExpressionErrors(t *testing.T) {
 		}
 	}
 	for source, want := range map[string]string{
-		``:                              `the expression is wrong: unexpected token EOF`,
+		``:                              `the expression is wrong: it is empty`,
 		`params.s.upper()`:              `a value has no functions`,
 		`now()`:                         `there is no function "now"`,
 		`repeat("a", 1000000)`:          `there is no function "repeat"`,

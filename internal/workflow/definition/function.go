@@ -6,14 +6,35 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"time"
 )
 
-// function is a function that a template may call.
+// function is a function that a template or an expression may call.
 type function struct {
 	least, most int
 	usage       string
 	call        func(b *budget, args []any) (any, error)
+}
+
+// timely are the functions that know times. All others get a time as text.
+var timely = []string{
+	"date", "inZone", "addMinutes", "addHours", "addDays", "addMonths", "startOfDay", "startOfWeek", "startOfMonth", "startOfYear",
+	"default", "index", "first", "last", "get", "min", "max", "sort",
+}
+
+// run calls the function by its name.
+func (f function) run(name string, b *budget, args []any) (any, error) {
+	if !contains(timely, name) {
+		args = plainAll(args)
+	}
+	return f.call(b, args)
+}
+
+// piped turns a function of templates, which takes the value last, into one of
+// expressions, which take it first.
+func piped(f func(*budget, []any) (any, error)) func(*budget, []any) (any, error) {
+	return func(b *budget, args []any) (any, error) {
+		return f(b, append(append([]any{}, args[1:]...), args[0]))
+	}
 }
 
 func (f function) wants() string {
@@ -60,7 +81,10 @@ func init() {
 		"mul":     {2, 2, `{{ mul .params.n 2 }}`, calculate("*")},
 		"div":     {2, 2, `{{ div .params.n 2 }}`, calculate("/")},
 		"mod":     {2, 2, `{{ mod .params.n 2 }}`, calculate("%")},
-		"date":    {2, 2, `{{ .job.scheduled_at | date "2006-01-02" }}`, date},
+		"flatten": {1, 1, `{{ .params.lists | flatten }}`, flatten},
+	}
+	for _, f := range momentFunctions {
+		functions[f.name] = function{f.least, f.most, "{{ .job.scheduled_at | " + f.template + " }}", f.call}
 	}
 }
 
@@ -223,19 +247,4 @@ func calculate(op string) func(*budget, []any) (any, error) {
 		}
 		return v, err
 	}
-}
-
-// date formats a time with a layout of Go. It takes RFC 3339, which is the form of the
-// job's times.
-func date(b *budget, args []any) (any, error) {
-	s, err := texts(args)
-	if err != nil {
-		return nil, err
-	}
-	t, err := time.Parse(time.RFC3339, s[1])
-	if err != nil {
-		return nil, fmt.Errorf("%q is no time such as 2026-11-15T10:00:00Z", clip(s[1]))
-	}
-	out := t.Format(s[0])
-	return out, b.text(len(out))
 }

@@ -27,8 +27,9 @@ func graphOf(d *Definition) *graph {
 		g.number[d.Steps[i].Key] = i
 	}
 	for i := range d.Steps {
-		for _, need := range d.Steps[i].Needs {
-			if n, ok := g.number[need]; ok && n != i {
+		for _, need := range d.waitsFor(&d.Steps[i]) {
+			n, ok := g.number[need]
+			if early := ok && d.Steps[n].Finally && !d.Steps[i].Finally; ok && n != i && !early {
 				g.needs[i] = append(g.needs[i], n)
 			}
 		}
@@ -140,15 +141,11 @@ func (d *Definition) Reads(key string) ([]string, error) {
 // ItemKey returns the key of an item of a map: render[3].
 func ItemKey(step string, index int) string { return step + "[" + strconv.Itoa(index) + "]" }
 
-// splitItem splits the key of an item.
-func splitItem(key string) (step string, index int, ok bool) {
+// splitItem returns the step of an item: of render[3] and render[arm64,linux], render.
+func splitItem(key string) string {
 	step, rest, found := strings.Cut(key, "[")
 	if !found || !strings.HasSuffix(rest, "]") {
-		return key, 0, false
+		return key
 	}
-	index, err := strconv.Atoi(strings.TrimSuffix(rest, "]"))
-	if err != nil || index < 0 {
-		return key, 0, false
-	}
-	return step, index, true
+	return step
 }

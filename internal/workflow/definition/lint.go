@@ -82,9 +82,11 @@ func (l *linter) lint() Faults {
 		l.add("", "write name: media, or give the file a name", "a workflow needs a name")
 	}
 	l.needs()
+	l.finals()
 	for i := range d.Steps {
 		l.step(i)
 	}
+	l.environment()
 	l.defaults()
 	l.schedules()
 	l.unused()
@@ -201,6 +203,7 @@ var someday = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (l *linter) schedules() {
 	names := map[string]bool{}
+	l.zone("zone", l.Zone)
 	for i, s := range l.Schedules {
 		path := item("schedules", i)
 		if s.Name != "" && names[s.Name] {
@@ -218,12 +221,16 @@ func (l *linter) schedules() {
 		} else if _, err := (weir.Schedule{Spec: s.Spec}).Next(someday); err != nil {
 			l.add(spec, `write "0 6 * * *" (minute, hour, day, month, weekday), "@daily" or "@every 90s"`, "%s", problem.Explain(err).Sentence())
 		}
-		if _, err := (weir.Schedule{Spec: "@daily", Zone: s.Zone}).Next(someday); err != nil {
-			l.add(path+".zone", "write a place such as Europe/Budapest, or leave it out for UTC", "%s", problem.Explain(err).Sentence())
-		}
+		l.zone(path+".zone", s.Zone)
 		if _, err := l.Input(Options{Params: s.Params}); err != nil {
 			l.refused(err, path+".params", "a schedule gives what nobody else can: add it to its params", "its jobs would be refused")
 		}
+	}
+}
+
+func (l *linter) zone(path, zone string) {
+	if _, err := (weir.Schedule{Spec: "@daily", Zone: zone}).Next(someday); err != nil {
+		l.add(path, "write a place such as Europe/Budapest, or leave it out for UTC", "%s", problem.Explain(err).Sentence())
 	}
 }
 

@@ -9,8 +9,11 @@ import (
 
 func (l *linter) step(i int) {
 	s, at := &l.Steps[i], item("steps", i)
-	if s.Rule != "" && len(s.Needs) == 0 {
+	if s.Rule != "" && len(s.Needs) == 0 && !s.Finally {
 		l.warn(at+".rule", "remove it, or say what it needs", "a rule without needs says nothing")
+	}
+	if s.Finally {
+		l.finally(s, at)
 	}
 	if s.Params == nil {
 		l.every = true
@@ -24,13 +27,14 @@ func (l *linter) step(i int) {
 	l.given(s, at)
 	l.command(s, at)
 	l.asked(s, at)
+	l.shell(s, at)
 	if s.Workflow != "" || s.Map != nil {
 		l.stands(s, at)
 	}
 	if s.Timeout != nil && s.Timeout.Run > 0 && s.Timeout.Heartbeat > s.Timeout.Run {
 		l.warn(at+".timeout.heartbeat", "make it shorter than run", "a heartbeat that may take longer than the run is never missed")
 	}
-	if s.Retry != nil && len(s.Retry.On) > 0 && (s.Run == nil || s.Run.Driver == "http" || s.Run.Driver == "func" || s.Run.Driver == "compose") {
+	if driver := s.driver(); s.Retry != nil && len(s.Retry.On) > 0 && driver != "exec" && driver != "docker" {
 		l.warn(at+".retry.on", "leave it out", "only a command has an exit code")
 	}
 }
@@ -94,6 +98,9 @@ func (l *linter) references(s *Step, i int, at string) {
 	}
 	if c.over != nil {
 		check("map.over", c.over.source, c.over.refs, false)
+	}
+	for _, axis := range sortedKeys(c.axes) {
+		check("map.matrix."+axis, c.axes[axis].source, c.axes[axis].refs, false)
 	}
 	for _, site := range s.sites() {
 		if t := c.templates[site.text]; t != nil {
@@ -214,14 +221,11 @@ func local(name string) bool {
 // given checks the environment, secrets and files that the work is given.
 func (l *linter) given(s *Step, at string) {
 	if s.Run != nil {
-		for _, name := range sortedKeys(s.Run.Env) {
-			if !envPattern.MatchString(name) {
-				l.add(at+".run.env."+name, "use letters, digits and _", "%q is no name of a variable", name)
-			}
-			if strings.HasPrefix(name, "WEIR_") {
-				l.add(at+".run.env."+name, "choose another name", "names that begin with WEIR_ are Weir's own")
-			}
-		}
+		l.variables(at+".run.env", s.Run.Env)
+	}
+	l.variables(at+".env", s.Env)
+	if len(s.Env) > 0 && s.driver() == "http" {
+		l.add(at+".env", "give it in the headers or the params", "an http call has no environment")
 	}
 	for _, name := range sortedKeys(s.Secrets) {
 		path := at + ".secrets." + name
@@ -230,7 +234,7 @@ func (l *linter) given(s *Step, at string) {
 			l.add(path, "write TOKEN: name_of_the_secret; files: takes paths", "%q is no name of a variable", name)
 		case strings.HasPrefix(name, "WEIR_"):
 			l.add(path, "choose another name", "names that begin with WEIR_ are Weir's own")
-		case s.Run != nil && s.Run.Env[name] != "":
+		case s.Run != nil && s.Run.Env[name] != "" || s.Env[name] != "":
 			l.add(path, "keep one of the two", "%s is in env and in secrets", name)
 		}
 		l.secret(path, s.Secrets[name])
@@ -246,6 +250,18 @@ func (l *linter) given(s *Step, at string) {
 func (l *linter) secret(path, name string) {
 	if !secretPattern.MatchString(name) && !isTemplate(name) {
 		l.add(path, "write the secret's name: letters, digits and _; its value is set with weir secret set", "%q is no name of a secret", clip(name))
+	}
+}
+
+// variables checks the names of an environment.
+func (l *linter) variables(path string, env map[string]string) {
+	for _, name := range sortedKeys(env) {
+		if !envPattern.MatchString(name) {
+			l.add(join(path, name), "use ASCII letters, digits and _", "%q is no name of a variable", name)
+		}
+		if strings.HasPrefix(name, "WEIR_") {
+			l.add(join(path, name), "choose another name", "names that begin with WEIR_ are Weir's own")
+		}
 	}
 }
 
@@ -315,6 +331,9 @@ func (l *linter) stands(s *Step, at string) {
 	if s.Delay > 0 {
 		l.add(at+".delay", "put the delay on a step before it", "a step with map or workflow is not delayed itself")
 	}
+	if s.Map != nil {
+		l.matrix(s, at)
+	}
 	if s.Workflow == "" {
 		if s.Map.Limit > 0 && s.Pool != "" { // a limit is a pool, and a task has one
 			l.add(at+".map.limit", "drop limit, or give the pool that size", "the items are in pool %q, which limits them already", s.Pool)
@@ -329,7 +348,7 @@ func (l *linter) stands(s *Step, at string) {
 		l.add(at+".workflow", "add when:, so that it ends somewhere", "the workflow would run itself without end")
 	}
 	used := map[string]bool{
-		"service": s.Service != "", "run": s.Run != nil, "secrets": len(s.Secrets) > 0, "files": len(s.Files) > 0, "inputs": len(s.Inputs) > 0, "artifacts": len(s.Artifacts) > 0,
+		"service": s.Service != "", "run": s.Run != nil, "script": s.Script != "", "env": len(s.Env) > 0, "secrets": len(s.Secrets) > 0, "files": len(s.Files) > 0, "inputs": len(s.Inputs) > 0, "artifacts": len(s.Artifacts) > 0,
 		"pool": s.Pool != "", "sticky": s.Sticky != nil, "prefer": s.Prefer != nil, "labels": len(s.Labels) > 0, "timeout": s.Timeout != nil,
 		"disconnect": s.Disconnect != nil,
 	}

@@ -77,7 +77,7 @@ func tree(file string, source []byte) (*node, Faults) {
 		return nil, Faults{{File: file, Line: at.line, Column: at.column, What: fmt.Sprintf(format, args...), Next: next}}
 	}
 	if len(source) > maxText {
-		return refuse(place{1, 1}, "split it into sub-workflows, or move data into params or a bucket", "the definition has %d bytes, over the limit of 1 MiB", len(source))
+		return refuse(place{1, 1}, "split it into sub-workflows, or move data into params or a bucket", "the definition is over the limit of 1 MiB")
 	}
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
 	if at := invalidUTF8(source); at >= 0 {

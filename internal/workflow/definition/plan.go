@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -22,6 +23,8 @@ type Job struct {
 	ID          string
 	Name        string
 	ScheduledAt time.Time
+	// Zone is that of the schedule the job is of. Empty means the workflow's.
+	Zone string
 	// Options are the fields of the job's options that Weir gives no meaning to.
 	Options map[string]any
 }
@@ -96,7 +99,7 @@ func tooLarge(field, what string) error {
 func (d *Definition) planStep(c *compiled, in Input, env map[string]any) (Task, error) {
 	s := c.step
 	task := Task{
-		Key: s.Key, Service: s.service(), Needs: s.Needs, Rule: s.Rule, Priority: d.priority(s, in.Options),
+		Key: s.Key, Service: s.service(), Needs: d.waitsFor(s), Rule: s.rule(), Priority: d.priority(s, in.Options),
 		Plan: c.dynamic(in.Job) || in.Options.Steps[s.Key].Skip,
 	}
 	if s.Map != nil { // its items are retried
@@ -151,7 +154,7 @@ func (d *Definition) tries(task *Task, s *Step) {
 	if retry := orElse(s.Retry, d.Retry); retry != nil {
 		task.MaxAttempts, task.Backoff, task.BackoffCap = retry.MaxAttempts, retry.Backoff.interval(), retry.Cap.interval()
 	}
-	if timeout := orElse(s.Timeout, d.Timeout); timeout != nil {
+	if timeout := d.timeout(s); timeout != nil {
 		task.Timeout = timeout.Run.interval()
 	}
 }
@@ -167,7 +170,7 @@ func orElse[T any](p, other *T) *T {
 // labels with the preferred ones, needed those without.
 func (d *Definition) patience(s *Step, wanted, needed map[string]string) *Patience {
 	p := &Patience{}
-	if timeout := orElse(s.Timeout, d.Timeout); timeout != nil {
+	if timeout := d.timeout(s); timeout != nil {
 		p.Fail = time.Duration(timeout.Queue)
 	}
 	if len(wanted) > len(needed) || !maps.Equal(wanted, needed) {
@@ -230,8 +233,10 @@ func (d *Definition) env(params map[string]any, job Job, needs map[string]NeedFa
 	if job.ID != "" {
 		about["id"] = job.ID
 	}
-	if !job.ScheduledAt.IsZero() {
-		about["scheduled_at"] = job.ScheduledAt.UTC().Format(time.RFC3339)
+	// Without its zone the time would name a wrong day: who reads it is told that it is
+	// not there.
+	if zone, err := zoneNamed(cmp.Or(job.Zone, d.Zone, "UTC")); err == nil && !job.ScheduledAt.IsZero() {
+		about["scheduled_at"] = moment{Time: job.ScheduledAt.In(zone)}
 	}
 	about["options"] = job.Options
 	if job.Options == nil {

@@ -44,6 +44,9 @@ func (r *reader) mapping(n *node, path, what string, known readers) bool {
 					next = fmt.Sprintf("it belongs below run: write run: {%s: …}", f.key)
 				}
 			}
+			if word, ok := foreign[what][f.key]; ok {
+				next = word
+			}
 			if next == "" {
 				next = "the keys are " + strings.Join(words, ", ")
 			}
@@ -89,7 +92,7 @@ func (r *reader) name(into *string, what string) func(*node, string) {
 	return func(n *node, path string) {
 		r.text(into)(n, path)
 		if n.kind == text && !validKey(*into) {
-			r.fault(n, path, "use letters, digits, _ . and -, at most "+strconv.Itoa(maxKey)+" of them, beginning with a letter, a digit or _", "%q is no %s", *into, what)
+			r.fault(n, path, "use ASCII letters, digits, _ . and -, at most "+strconv.Itoa(maxKey)+" of them, beginning with a letter, a digit or _", "%q is no %s", *into, what)
 		}
 	}
 }
@@ -251,4 +254,50 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// foreign has the words of other tools for what this language has under another name, by
+// what the key stands in. The advice of an unknown key is looked up here first.
+var foreign = map[string]map[string]string{
+	"a step": {
+		"if": "write when: params.x > 3, an expression without {{ }}", "condition": "write when: params.x > 3", "unless": "write when: not (…)",
+		"matrix": "write map: {matrix: {os: [linux, windows]}}", "strategy": "write map: {matrix: {os: [linux, windows]}, limit: 2}",
+		"foreach": "write map: {over: params.list}, and read .item", "for_each": "write map: {over: params.list}, and read .item",
+		"loop": "write map: {over: params.list}, and read .item", "with_items": "write map: {over: params.list}, and read .item",
+		"parallel":   "steps run in parallel unless one needs the other; many alike: map: {over: params.list}",
+		"on_failure": "write a step of its own: needs: [this], rule: one_failed", "on_error": "write a step of its own: needs: [this], rule: one_failed",
+		"catch": "write a step of its own: needs: [this], rule: one_failed", "on_success": "write a step of its own that needs this one",
+		"always": "write finally: true", "on_exit": "write a step of its own with finally: true", "onExit": "write a step of its own with finally: true",
+		"ensure": "write a step of its own with finally: true", "after_script": "write a step of its own with finally: true",
+		"continue_on_error": "the steps behind it go on with rule: all_done", "continue-on-error": "the steps behind it go on with rule: all_done",
+		"allow_failure": "the steps behind it go on with rule: all_done",
+		"cache":         "there is no cache: keep files with artifacts: and fetch them with inputs:, or keep them on the node and use sticky:",
+		"uses":          "write workflow: NAME for another workflow, or run: {image: …}", "with": "write params: {name: value}",
+		"name": "write key: name, and description: for people", "id": "write key:", "label": "write key:, and description: for people",
+		"command": "write run: [program, argument], or script: | for lines of a shell", "cmd": "write run: [program, argument], or script: | for lines of a shell",
+		"exec": "write run: [program, argument], or script: | for lines of a shell", "bash": "write script: | and shell: bash -euo pipefail",
+		"sh": "write script: |", "commands": "write script: |", "steps": "a step has no steps: write workflow: NAME, or more steps with needs:",
+		"depends": "write needs: [step]", "dependencies": "write needs: [step]", "after": "write needs: [step]", "requires": "write needs: [step]",
+		"retries": "write retry: {max_attempts: 3}", "timeout-minutes": "write timeout: {run: 20m}", "timeout_minutes": "write timeout: {run: 20m}",
+		"runs-on": "write labels: {os: linux}: the node must have them", "runs_on": "write labels: {os: linux}: the node must have them",
+		"tags": "write labels: {os: linux}: the node must have them", "node": "write labels: {node: NAME}", "queue": "write pool: NAME, or labels:",
+		"working-directory": "write run: {dir: …} beside script:", "cwd": "write run: {dir: …} beside script:",
+		"concurrency": "write pool: NAME", "outputs": "print ::result {\"x\": 1}, and read .needs.STEP.result.x", "environment": "write env: {NAME: value}",
+		"variables": "write env: {NAME: value}", "vars": "write env: {NAME: value}", "args": "write run: [program, argument]", "manual": "write approval: who decides",
+	},
+	"a workflow": {
+		"jobs": "write steps: and one step per dash", "tasks": "write steps: and one step per dash", "stages": "write steps: with needs:", "dag": "write steps: with needs:",
+		"on": "write schedules: for times", "schedule": "write schedules: [{spec: \"0 2 * * *\", zone: Europe/Budapest}]", "cron": "write schedules: [{spec: \"0 2 * * *\"}]",
+		"trigger": "write schedules: for times", "triggers": "write schedules: for times", "inputs": "write params:", "arguments": "write params:", "variables": "write env: or params:",
+		"vars": "write env: or params:", "environment": "write env: {NAME: value}", "timezone": "write zone: Europe/Budapest",
+		"concurrency": "write max_running: 1", "id": "write name:", "on_failure": "write a step with needs: and rule: one_failed",
+		"finally": "mark a step with finally: true", "on_exit": "mark a step with finally: true", "onExit": "mark a step with finally: true", "handlers": "mark a step with finally: true, or rule: one_failed",
+		"matrix": "write map: {matrix: …} in a step", "strategy": "write map: {matrix: …} in a step", "cache": "there is no cache: keep files with artifacts: and fetch them with inputs:",
+		"if": "write when: in a step", "max_active_runs": "write max_running:", "max-parallel": "write max_running:",
+	},
+	"map": {
+		"max-parallel": "write limit:", "max_parallel": "write limit:", "parallel": "write limit:", "items": "write over:", "include": "write over: concat(…, …)", "fail-fast": "write tolerate:",
+	},
+	"timeout": {"minutes": "write run: 20m", "seconds": "write run: 90s"},
+	"retry":   {"attempts": "write max_attempts:", "limit": "write max_attempts:", "max": "write max_attempts:", "delay": "write backoff:", "interval": "write backoff:"},
 }

@@ -67,7 +67,7 @@ func (d *Definition) render(c *compiled, params map[string]any, options Options,
 		out.labels = merged(prefer, needed)
 	}
 	out.patience = d.patience(s, out.labels, needed)
-	out.run, err = d.order(r)
+	out.run, err = d.order(r, own)
 	return out, err
 }
 
@@ -184,22 +184,21 @@ func (r *renderer) pairs(path string, pairs map[string]string) (map[string]strin
 
 // order returns nil for plain work, because a worker that handles the service needs no
 // order.
-func (d *Definition) order(r *renderer) (json.RawMessage, error) {
+func (d *Definition) order(r *renderer, params map[string]any) (json.RawMessage, error) {
 	s := r.step
 	o := order{Secrets: s.Secrets, Files: s.Files, Artifacts: s.Artifacts, Inputs: s.Inputs}
-	if t := orElse(s.Timeout, d.Timeout); t != nil && (t.Start > 0 || t.Heartbeat > 0) {
+	if t := d.timeout(s); t != nil && (t.Start > 0 || t.Heartbeat > 0) {
 		o.Timeout = &Timeout{Start: t.Start, Heartbeat: t.Heartbeat}
 	}
 	o.Disconnect = orElse(s.Disconnect, d.Disconnect)
-	if s.Run != nil {
+	var err error
+	if s.Run != nil || s.Script != "" {
 		if retry := orElse(s.Retry, d.Retry); retry != nil {
 			o.RetryOn = retry.On
 		}
-		run, err := r.run(*s.Run)
-		if err != nil {
-			return nil, err
-		}
-		o.Run = run
+	}
+	if o.Run, err = d.work(r, params); err != nil {
+		return nil, err
 	}
 	out := encode(o)
 	if string(out) == "{}" {

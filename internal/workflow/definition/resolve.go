@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 // NeedFacts is how an earlier step ended.
 type NeedFacts struct {
+	Key    string // of an item, if its map names them
 	State  string // done, failed, canceled, skipped
 	Result any    // in the form of json.Unmarshal, or a json.RawMessage
 	Error  string
@@ -178,7 +180,7 @@ func (d *Definition) items(c *compiled, facts Facts, env map[string]any) ([]Task
 	if err != nil {
 		return nil, err
 	}
-	tasks := make([]Task, 0, len(over))
+	tasks, keys := make([]Task, 0, len(over)), itemKeys(s, over)
 	total := 0
 	for i, one := range over {
 		env["item"], env["index"] = one, int64(i)
@@ -189,7 +191,7 @@ func (d *Definition) items(c *compiled, facts Facts, env map[string]any) ([]Task
 		if err := d.stick(s, m, facts); err != nil {
 			return nil, err
 		}
-		task := Task{Key: ItemKey(s.Key, i), Service: s.service(), Priority: d.priority(s, facts.Options), Pool: s.Pool, Plan: s.Workflow != ""}
+		task := Task{Key: keys[i], Service: s.service(), Priority: d.priority(s, facts.Options), Pool: s.Pool, Plan: s.Workflow != ""}
 		d.tries(&task, s)
 		m.fill(&task)
 		if total += len(task.Params) + len(task.Run); total > maxPlan {
@@ -203,6 +205,9 @@ func (d *Definition) items(c *compiled, facts Facts, env map[string]any) ([]Task
 // over returns the list that a map iterates over.
 func (d *Definition) over(c *compiled, env map[string]any) ([]any, error) {
 	s := c.step
+	if s.Map.Matrix != nil {
+		return d.product(c, env)
+	}
 	var v any
 	var err error
 	if c.over != nil {
@@ -253,7 +258,7 @@ func (d *Definition) Outcome(key string, items []NeedFacts) (done bool, result j
 	if failed <= tolerated {
 		return true, result, ""
 	}
-	cause = fmt.Sprintf("%d of %d items failed; the first is %s", failed, len(items), ItemKey(key, first))
+	cause = fmt.Sprintf("%d of %d items failed; the first is %s", failed, len(items), cmp.Or(items[first].Key, ItemKey(key, first)))
 	if items[first].Error != "" {
 		cause += ": " + items[first].Error
 	}

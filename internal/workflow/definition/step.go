@@ -52,6 +52,7 @@ func (r *reader) step(s *Step, n *node, path string) bool {
 		"needs":          r.texts(&s.Needs),
 		"depends_on":     r.texts(&s.Needs),
 		"rule":           r.oneOf(&s.Rule, "all_success", "all_done", "one_failed"),
+		"finally":        r.boolean(&s.Finally),
 		"when":           r.condition(&s.When),
 		"params":         r.values(&s.Params),
 		"default_params": r.values(&s.Params),
@@ -72,7 +73,10 @@ func (r *reader) step(s *Step, n *node, path string) bool {
 		"inputs":         r.inputs(&s.Inputs),
 		"secrets":        r.pairs(&s.Secrets),
 		"files":          r.pairs(&s.Files),
-		"run":            r.run(&s.Run),
+		"run":            r.run(&s.Run, n),
+		"script":         r.script(&s.Script),
+		"shell":          r.words(&s.Shell),
+		"env":            r.pairs(&s.Env),
 	})
 	if !ok {
 		return false
@@ -82,9 +86,12 @@ func (r *reader) step(s *Step, n *node, path string) bool {
 	if s.Key == "" && n.field("key") == nil {
 		r.fault(n, path, "name it: key: ingest", "a step needs a key")
 	}
-	unread := s.Run != nil && s.Run.Driver == "" // a fault already
+	unread := s.Run != nil && s.Run.Driver == "" || n.kind == mapping && n.field("script") != nil // a fault already
 	if s.service() == "" && !unread || s.Run != nil && s.Run.Driver == "func" && s.Service == "" {
-		r.fault(n, path, "say who does it (service: …), how (run: …), which workflow it is (workflow: …), or what it waits for (wait: …)", "step %q says nothing of what to do", s.Key)
+		r.fault(n, path, "say who does it (service: …), how (run: … or script: |), which workflow it is (workflow: …), or what it waits for (wait: …)", "step %q says nothing of what to do", s.Key)
+	}
+	if len(s.Shell) > 0 && s.Script == "" && n.field("script") == nil {
+		r.fault(n.field("shell"), path+".shell", "write script: | and the lines of the script below it", "a shell without a script does nothing")
 	}
 	if len(s.Service) > 200 {
 		r.fault(n.field("service"), path+".service", "", "a service's name has at most 200 characters")
@@ -127,9 +134,17 @@ func (r *reader) mapped(into **Map) func(*node, string) {
 			over(n, path+".over")
 			return
 		}
-		r.mapping(n, path, "map", readers{"over": over, "limit": r.integer(&v.Limit, 0, maxSteps), "tolerate": r.integer(&v.Tolerate, 0, maxSteps)})
-		if n.field("over") == nil {
+		r.mapping(n, path, "map", readers{
+			"over": over, "matrix": r.matrix(&v.Matrix), "exclude": r.combinations(&v.Exclude),
+			"limit": r.integer(&v.Limit, 0, maxSteps), "tolerate": r.integer(&v.Tolerate, 0, maxSteps),
+		})
+		switch matrix := n.field("matrix"); {
+		case n.field("over") == nil && matrix == nil:
 			r.fault(n, path, "write over: and a list, or an expression such as needs.scan.result.files", "map needs something to go over")
+		case n.field("over") != nil && matrix != nil:
+			r.fault(matrix, path+".matrix", "keep one of the two", "over and matrix both say what to go over")
+		case n.field("exclude") != nil && matrix == nil:
+			r.fault(n.field("exclude"), path+".exclude", "filter the list: over: filter(params.list, # != 3)", "only a matrix has combinations to leave out")
 		}
 	}
 }
@@ -184,21 +199,52 @@ func (r *reader) inputs(into *[]From) func(*node, string) {
 	}
 }
 
-// run reads how the step is run, and derives the driver from the given fields.
-func (r *reader) run(into **Run) func(*node, string) {
+// script reads the text of a script.
+func (r *reader) script(into *string) func(*node, string) {
 	return func(n *node, path string) {
+		r.text(into)(n, path)
+		switch {
+		case n.kind != text:
+		case strings.TrimSpace(*into) == "":
+			r.fault(n, path, "write the lines of the script below script: |", "the script is empty")
+		case len(*into) > maxScript:
+			r.fault(n, path, "put it into a file that the node has, or into an image", "a script of %d bytes is over the limit of 64 KiB", len(*into))
+		}
+	}
+}
+
+// words reads a command as a list, or as a text whose words are separated by spaces.
+func (r *reader) words(into *[]string) func(*node, string) {
+	return func(n *node, path string) {
+		r.texts(into)(n, path)
+		if n.kind == text {
+			*into = strings.Fields(n.value.(string))
+		}
+		if (n.kind == text || n.kind == sequence) && (len(*into) == 0 || (*into)[0] == "") {
+			r.fault(n, path, "write bash -euo pipefail, or leave it out for sh -eu", "the shell is empty")
+		}
+	}
+}
+
+// run reads how a step is run, and derives the driver from the given fields.
+func (r *reader) run(into **Run, step *node) func(*node, string) {
+	return func(n *node, path string) {
+		script := step.kind == mapping && step.field("script") != nil
 		v := &Run{}
 		*into = v
 		switch n.kind {
 		case sequence: // a list alone is the command
 			r.texts(&v.Argv)(n, path+".argv")
 			v.Driver = "exec"
+			if script {
+				r.fault(n, path, "keep one of the two", "run is a command, and script is one too")
+			}
 			if len(v.Argv) == 0 || v.Argv[0] == "" {
 				r.fault(n, path, "write [ffmpeg, -i, in.mp4]", "the command is empty")
 			}
 			return
 		case text:
-			r.fault(n, path, "write the command as a list: [ffmpeg, -i, in.mp4]; there is no shell, so nothing needs quoting", "a command is not one text")
+			r.fault(n, path, "write script: instead of run: for lines of a shell, or the command as a list, [ffmpeg, -i, in.mp4], without a shell and its quotes", "a command is not one text")
 			return
 		default:
 		}
@@ -212,8 +258,11 @@ func (r *reader) run(into **Run) func(*node, string) {
 		}
 		if v.Driver == "" {
 			v.Driver = v.infer()
+			if script && v.Driver == "func" {
+				v.Driver = "exec"
+			}
 		}
-		r.fits(v, n, path)
+		r.fits(v, n, path, script)
 	}
 }
 
@@ -242,13 +291,21 @@ var drivers = map[string]struct{ must, may []string }{
 }
 
 // fits refuses a key that the driver would ignore.
-func (r *reader) fits(v *Run, n *node, path string) {
+func (r *reader) fits(v *Run, n *node, path string, script bool) {
 	rule, ok := drivers[v.Driver]
 	if !ok {
 		return // a fault already
 	}
+	if argv := n.field("argv"); script && argv != nil {
+		r.fault(argv, path+".argv", "keep one of the two", "argv is a command, and script is one too")
+		return
+	}
+	if script && v.Driver != "exec" && v.Driver != "docker" {
+		r.fault(n, path, "write run: {image: …}, run: {dir: …} or no run beside script", "the driver %s runs no script", v.Driver)
+		return
+	}
 	for _, must := range rule.must {
-		if n.field(must) == nil {
+		if n.field(must) == nil && (must != "argv" || !script) {
 			r.fault(n, path, fmt.Sprintf("write %s:", must), "the driver %s needs %s", v.Driver, must)
 		}
 	}

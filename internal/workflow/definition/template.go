@@ -300,7 +300,7 @@ func evalCommand(c *parse.CommandNode, piped []any, env map[string]any, b *budge
 		}
 		args = append(args, v)
 	}
-	v, err := functions[name.Ident].call(b, append(args, piped...))
+	v, err := functions[name.Ident].run(name.Ident, b, append(args, piped...))
 	if err != nil && !errors.Is(err, errMissing) {
 		err = fmt.Errorf("%s: %w", name.Ident, err)
 	}

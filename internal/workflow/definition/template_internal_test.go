@@ -65,7 +65,7 @@ func TestTemplateErrors(t *testing.T) {
 		`{{ .params.list.x }}`:                `.params.list is a list: it is read by number, not by x`,
 		`{{ .params.x | default .params.y }}`: ``,
 		`{{ .params.n | upper }}`:             `upper: wants text, got a number`,
-		`{{ .params.s | date "2006" }}`:       `date: "abc" is no time such as 2026-11-15T10:00:00Z`,
+		`{{ .params.s | date "2006" }}`:       `date: "abc" is no time such as 2026-11-15T10:00:00Z or 2026-11-15`,
 		`{{ .params.s | int }}`:               `int: "abc" is no whole number`,
 		`{{ .params.big | replace "a" "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" }}`: `replace: a text of 8126464 bytes is over the limit of 1 MiB`,
 		`{{ .params.s | replace "" "x" }}`:                                 `replace: wants something to replace`,

@@ -49,7 +49,7 @@ func (b *budget) text(n int) error {
 // bytes of JSON.
 func (b *budget) weigh(v any) (int, error) {
 	size := 8
-	switch v := v.(type) {
+	switch v := plain(v).(type) {
 	case string:
 		size += len(v)
 		return size, b.spend(1 + len(v)/16)
@@ -79,6 +79,8 @@ func tidy(v any) any {
 	switch v := v.(type) {
 	case nil, bool, string, int64:
 		return v
+	case moment:
+		return v.String()
 	case float64:
 		return whole(v)
 	case int:
@@ -118,6 +120,8 @@ func show(v any) string {
 		return ""
 	case string:
 		return v
+	case moment:
+		return v.String()
 	case bool:
 		return strconv.FormatBool(v)
 	case int64:
@@ -151,6 +155,8 @@ func word(v any) string {
 		return "a number"
 	case string:
 		return "text"
+	case moment:
+		return "a time"
 	case []any:
 		return "a list"
 	default:
@@ -197,6 +203,9 @@ func lookup(v, key any, path string) (any, error) {
 func same(b *budget, x, y any) (bool, error) {
 	if err := b.spend(1); err != nil {
 		return false, err
+	}
+	if order, ok := compareMoments(x, y); ok {
+		return order == 0, nil
 	}
 	switch x := x.(type) {
 	case string:
@@ -274,13 +283,16 @@ func direction[T int64 | float64 | string](x, y T) int {
 	}
 }
 
-// compare orders two numbers or two texts.
+// compare orders two numbers, two times or two texts.
 func compare(x, y any) (int, error) {
 	if n, ok := compareNumbers(x, y); ok {
 		return n, nil
 	}
-	s, ok1 := x.(string)
-	t, ok2 := y.(string)
+	if n, ok := compareMoments(x, y); ok {
+		return n, nil
+	}
+	s, ok1 := plain(x).(string)
+	t, ok2 := plain(y).(string)
 	if ok1 && ok2 {
 		return direction(s, t), nil
 	}

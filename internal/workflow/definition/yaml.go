@@ -300,3 +300,11 @@ func (r *yamlReader) number(n *node, y *yaml.Node) error {
 	}
 	return nil
 }
+
+// Syntax describes what is wrong with YAML that the parser refused, and where. It is for
+// other files than definitions, whose authors need the same messages.
+func Syntax(file string, source []byte, err error) Fault {
+	f := syntax(source, err)
+	f.File = file
+	return f
+}

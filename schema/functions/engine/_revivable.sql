@@ -15,6 +15,7 @@ declare
   outcomes text[];    -- how each ended; null: it has not, or lives again
   needs_all boolean[];  -- it goes on only if all of its needs are done
   splits boolean[];   -- was split into others
+  ends boolean[];     -- of rule finally: it runs again behind any of its needs
   bad int[];          -- how many of its needs ended otherwise than done
   begins int[];       -- where its dependents begin in deps; one more at the end
   deps int[];
@@ -44,11 +45,12 @@ begin
   )
   select array_agg(t.id order by t.i), array_agg(t.outcome order by t.i),
     array_agg(coalesce(t.rule = 'all_success', false) order by t.i), array_agg(t.plan is true order by t.i),
+    array_agg(coalesce(t.rule = 'finally', false) order by t.i),
     array_agg(coalesce(b.n, 0) order by t.i), array_agg(s.begins order by t.i) || (1 + sum(s.n))::int,
     array_agg(t.i order by t.i) filter (where t.id in (select unnest(given))),
     (select array_agg(e.task order by e.need, e.task, e.part) from e),
     (select array_agg(e.part order by e.need, e.task, e.part) from e)
-  into ids, outcomes, needs_all, splits, bad, begins, todo, deps, parts
+  into ids, outcomes, needs_all, splits, ends, bad, begins, todo, deps, parts
   from t
   join (select size.*,
     (1
@@ -66,6 +68,7 @@ begin
       end if;
       if not taken[d]
         and (parts[j] and splits[d] and outcomes[d] = 'failed'
+          or not parts[j] and ends[d] and outcomes[d] is not null
           or not parts[j] and outcomes[d] = 'skipped' and (not needs_all[d] or bad[d] = 0)) then
         taken[d] := true;
         found := found || ids[d];

@@ -1,5 +1,6 @@
 -- Brings tasks back from finished (the caller has deleted those rows) to pending: first those given, then all that
--- ended because of them: dependents that were skipped, and failed tasks that were split into them. Those given have
+-- ended because of them: dependents that were skipped, failed tasks that were split into them, and those of rule
+-- finally, however they ended. Those given have
 -- their needs counted as met; with in_order, a need that lives again comes first. What was never planned is planned
 -- again; what never ran is held again if it was submitted so. Items of a map have its pool again. Their jobs live
 -- again. note says why.
@@ -61,14 +62,15 @@ begin
     insert into weir.events (at, type, kind, subject, job, source, message)
     select t, 'retried', 'job', b.job, b.job, by, note from back b;
     update weir.job_live j
-    set failed = j.failed - n.failed, canceled = j.canceled - n.canceled, skipped = j.skipped - n.skipped,
-      cancel_at = null,
+    set done = j.done - n.done, failed = j.failed - n.failed, canceled = j.canceled - n.canceled,
+      skipped = j.skipped - n.skipped, cancel_at = null, stop_at = null,
       -- What failed besides is still why the job fails.
       cause = (select coalesce(q.key, q.id::text) || ': ' || f.cause
         from weir.tasks q, lateral (select f.outcome, f.cause, f.at from weir.finished f where f.task = q.id offset 0) f
         where q.job = j.job and f.outcome in ('failed', 'canceled') order by f.at, q.position limit 1)
     from (
-      select q.job, count(*) filter (where e.outcome = 'failed') as failed,
+      select q.job, count(*) filter (where e.outcome = 'done') as done,
+        count(*) filter (where e.outcome = 'failed') as failed,
         count(*) filter (where e.outcome = 'canceled') as canceled,
         count(*) filter (where e.outcome = 'skipped') as skipped
       from unnest(ended) e join weir.tasks q on q.id = e.task group by q.job
@@ -85,6 +87,11 @@ begin
     -- A dependent begins anew: what it was split into before counts again when it is planned again.
     update weir.tasks q set awaits = null from unnest(ended) e
     where q.id = e.task and e.outcome = 'skipped' and q.awaits is not null;
+    -- What ran at the end runs again behind it, with all of its attempts.
+    insert into weir.forgiven as g (task, returns)
+    select e.task, least(e.attempt, weir._attempt_limit()) from unnest(ended) e join weir.tasks q on q.id = e.task
+    where q.rule = 'finally' and e.attempt > 0
+    on conflict (task) do update set crashes = 0, returns = excluded.returns;
     first := false;
   end loop;
   -- The needs that are open again.

@@ -81,7 +81,7 @@ begin
     ), p as (
       update weir.pending p set unmet = p.unmet - x.n, broken = p.broken or x.bad from x where p.task = x.task
       returning p.task, p.job, x.culprit, case when p.gate <> 'needs' then 'wait'
-        when p.unmet = 0 and (p.rule = 'all_done' or p.rule = 'all_success' and not p.broken)
+        when p.unmet = 0 and (p.rule in ('all_done', 'finally') or p.rule = 'all_success' and not p.broken)
           or p.rule = 'one_failed' and p.broken then 'go'
         when p.rule = 'all_success' and p.broken or p.rule = 'one_failed' and p.unmet = 0 then 'skip' end as turn
     )

@@ -3,6 +3,16 @@ create or replace function weir._words(code text) returns text
 language sql immutable parallel safe
 as $$
   select case code
+    when 'again_all' then 'all of the job runs again'
+    when 'again_changed' then 'the workflow says something else of this step now'
+    when 'again_finally' then 'it ends the new job as well'
+    when 'again_from' then 'the job runs again from here'
+    when 'again_kept' then 'reused: it was done, and nothing that it depends on has changed'
+    when 'again_need' then 'step {step}, which it needs, runs again'
+    when 'again_new' then 'the job did not have this step'
+    when 'again_not_done' then 'it was not done: {state:word}'
+    when 'again_values' then 'it gets other values from the params of the job'
+    when 'approval' then 'waits for approval: {hold}[; may decide: {deciders}][; at {until:time} it {late}]'
     when 'attempt_failed' then 'attempt {attempt} failed[: {message}]'
     when 'attempt_snoozed' then 'attempt {attempt} was snoozed[: {message}]'
     when 'build_due' then 'the server has yet to build it'
@@ -22,6 +32,7 @@ as $$
     when 'device_round' then 'another round runs on it'
     when 'device_unchecked' then 'its health task comes first'
     when 'done' then 'done[: {cause}]'
+    when 'event_due' then 'waits for the event {event}[; at {until:time} it {late}]'
     when 'failed' then 'failed[: {cause}]'
     when 'fleet_empty' then 'no device matches its target'
     when 'fleet_first' then '{n} fleet jobs come first'
@@ -47,6 +58,8 @@ as $$
     when 'lane_next' then '{task} is next in lane {lane}'
     when 'lane_opening' then 'lane {lane} is free, and is opened after the end of {holder}'
     when 'lane_taken' then '{task} has lane {lane} and is {state:word}'
+    when 'late_fail' then 'fails'
+    when 'late_release' then 'goes on without it'
     when 'lease' then 'attempt {attempt} runs on {worker} until {until:clock}[{stopping}][{silent}]'
     when 'lost' then 'failed[: {cause}]'
     when 'lost_before' then '{n} workers were lost while they ran this; {counted} of these losses count, {most} end it'

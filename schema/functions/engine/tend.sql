@@ -19,6 +19,7 @@ declare
   lanes text[];
   pools text[];
   of_job uuid;
+  stops boolean;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     perform weir._conflict('weir.tend in a transaction that is %s: its snapshot is older than the locks that keep '
@@ -33,13 +34,12 @@ begin
   perform weir._raise_floors();
   if sweep then
     -- A task that changed hands while its job was cancelled is caught here, in a turn of its own.
-    for of_job in select j.job from weir.job_live j
-      where j.cancel_at is not null and weir._has_waiting(j.job) limit 20 loop
+    for of_job, stops in select j.job, j.stop_at is not null from weir.job_live j
+      where j.cancel_at is not null and weir._has_waiting(j.job, j.stop_at is not null) limit 20 loop
       begin
         perform from weir.job_live j where j.job = of_job for update skip locked;
         continue when not found;
-        perform weir._end_waiting(array(select q.id from weir.tasks q where q.job = of_job), 'canceled',
-          'canceled with its job', t);
+        perform weir._end_waiting(weir._canceled_tasks(of_job, stops), 'canceled', 'canceled with its job', t);
         more := true;
         return;
       exception when others then

@@ -1,6 +1,7 @@
 -- Opens the jobs for runs of a workflow's schedule, as far as its policy on overlaps lets them: skip and queue_one
 -- leave runs out, cancel_running keeps the newest alone. That a queued job waits for the one before it is the builder's
--- part. The caller holds the schedule's row, so runs come one by one.
+-- part. The caller holds the schedule's row, so runs come one by one. The zone of the schedule is that of the dates of
+-- its jobs, whatever becomes of the schedule.
 create or replace function weir._fire_workflow(s weir.schedules, due timestamptz[], t timestamptz) returns uuid[]
 language plpgsql
 set search_path = weir, pg_temp
@@ -10,11 +11,15 @@ declare
   w weir.workflows;
   d timestamptz;
   ids uuid[] := '{}';
+  in_zone jsonb := s.options;
 begin
   select x.* into w from weir.workflows x where x.name = s.workflow and x.active order by x.version desc limit 1;
   if not found then
     perform weir._conflict('workflow %L has no active version', jsonb_build_array(s.workflow),
       hint => 'activate one, or drop the schedule');
+  end if;
+  if s.zone <> coalesce(w.definition ->> 'zone', 'UTC') then
+    in_zone := coalesce(s.options, '{}') || jsonb_build_object('zone', s.zone);
   end if;
   if s.overlap = 'cancel_running' then
     due := due[cardinality(due):];
@@ -30,7 +35,7 @@ begin
         priority => case
           when jsonb_typeof(w.definition -> 'priority') = 'number' then (w.definition ->> 'priority')::int else 0 end,
       due => nullif(greatest(weir._jittered(s.name, d, s.jitter), t), t), idempotency_key => weir._run_key(s.name, d),
-      definition => w.id, schedule => s.name, options => s.options, scheduled_at => d, at => t);
+      definition => w.id, schedule => s.name, options => in_zone, scheduled_at => d, at => t);
   end loop;
   -- Whoever builds jobs learns of new ones once a second; what jitter puts off by less should not wait for that.
   if s.jitter > interval '0' then

@@ -28,7 +28,8 @@ begin
     priority int, options jsonb, key text, trace text, ask jsonb)
     order by x.job, x.task loop
     continue when not exists (select from weir.pending w join weir.job_live l on l.job = w.job
-      where w.task = p.task and w.gate = 'plan' and l.cancel_at is null);
+      where w.task = p.task and w.gate = 'plan'
+        and (l.cancel_at is null or w.rule = 'finally' and l.stop_at is null));
     perform weir._check(weir._bad_span('delay', p.delay, true));
     case p.do
       when 'plan' then
