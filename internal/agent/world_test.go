@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -206,20 +205,6 @@ func (w *world) logOf(job weir.ID, key string, attempt int) (lines []string) {
 		lines = append(lines, line.Stream+": "+line.Text)
 	}
 	return lines
-}
-
-func (w *world) read(key string) string {
-	w.Helper()
-	r, _, err := w.bucket.Get(context.Background(), key, 0, -1)
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer r.Close()
-	text, err := io.ReadAll(r)
-	if err != nil {
-		w.Fatal(err)
-	}
-	return string(text)
 }
 
 // alive returns the processes of a job that run at this moment.

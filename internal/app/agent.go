@@ -91,19 +91,19 @@ type AgentConfig struct {
 }
 
 // from fills in what the machine's settings say and the flags do not.
-func (a AgentConfig) from(c Config) AgentConfig {
-	a.Node = cmp.Or(a.Node, c.NodeName)
-	if len(a.Labels) == 0 {
-		a.Labels = c.NodeLabels
+func (c AgentConfig) from(machine Config) AgentConfig {
+	c.Node = cmp.Or(c.Node, machine.NodeName)
+	if len(c.Labels) == 0 {
+		c.Labels = machine.NodeLabels
 	}
-	if len(a.Slots) == 0 && len(c.NodeServices) > 0 {
-		a.Slots = map[string]int{}
-		for service, n := range c.NodeServices {
-			a.Slots[service], _ = strconv.Atoi(n) // it was validated
+	if len(c.Slots) == 0 && len(machine.NodeServices) > 0 {
+		c.Slots = map[string]int{}
+		for service, n := range machine.NodeServices {
+			c.Slots[service], _ = strconv.Atoi(n) // it was validated
 		}
 	}
-	a.lease, a.keep = c.AgentLease, max(c.AgentKeep, 0)
-	return a
+	c.lease, c.keep = machine.AgentLease, max(machine.AgentKeep, 0)
+	return c
 }
 
 // Agent is an agent that was set up and is yet to run.

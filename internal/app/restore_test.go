@@ -1,6 +1,8 @@
 package app
 
 import (
+	"net/url"
+	"os"
 	"os/exec"
 	"slices"
 	"testing"
@@ -26,18 +28,18 @@ func TestMigrateGrantsAnewAfterARestore(t *testing.T) {
 		}
 	}()
 	file := t.TempDir() + "/dump"
-	if said, err := exec.CommandContext(ctx, "pg_dump", "--format=custom", "--no-owner", "--file="+file, from.URL).CombinedOutput(); err != nil { // #nosec G204 -- ours
+	if said, err := postgresProgram(t, from.URL, "pg_dump", "--format=custom", "--no-owner", "--file="+file).CombinedOutput(); err != nil {
 		t.Fatalf("pg_dump: %v\n%s", err, said)
 	}
 	if err := cluster.EnsureDatabase(ctx, "weir"); err != nil {
 		t.Fatal(err)
 	}
-	url := cluster.URL("weir")
+	at := cluster.URL("weir")
 	// It fails at each grant to a role that is not there, and goes on.
-	if said, err := exec.CommandContext(ctx, "pg_restore", "--no-owner", "--dbname="+url, file).CombinedOutput(); err == nil { // #nosec G204 -- ours
+	if said, err := postgresProgram(t, at, "pg_restore", "--no-owner", file).CombinedOutput(); err == nil {
 		t.Fatalf("pg_restore found the roles:\n%s", said)
 	}
-	pool, err := pg.Open(ctx, url, pg.Options{})
+	pool, err := pg.Open(ctx, at, pg.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,17 +51,17 @@ func TestMigrateGrantsAnewAfterARestore(t *testing.T) {
 		}
 		return yes
 	}
-	config := Config{DatabaseURL: url}.Defaults()
+	config := Config{DatabaseURL: at}.Defaults()
 	const healthy = `select coalesce(bool_and(ok), false) from weir.doctor() where name = 'roles and grants are in place'`
 	mended := func(after string) {
 		t.Helper()
 		if ask(healthy) {
 			t.Errorf("%s: the doctor finds nothing", after)
 		}
-		if status, err := MigrationStatus(ctx, url); err != nil || status.Current() {
+		if status, err := MigrationStatus(ctx, at); err != nil || status.Current() {
 			t.Errorf("%s: the status says that all is well: %+v, %v", after, status, err)
 		}
-		if done, err := Migrate(ctx, config, url); err != nil || !slices.Equal(done.Objects, []string{"grants.sql"}) {
+		if done, err := Migrate(ctx, config, at); err != nil || !slices.Equal(done.Objects, []string{"grants.sql"}) {
 			t.Fatalf("%s: the migrate applied %q: %v", after, done.Objects, err)
 		}
 		for what, sql := range map[string]string{
@@ -76,7 +78,7 @@ func TestMigrateGrantsAnewAfterARestore(t *testing.T) {
 				t.Errorf("%s: %s", after, what)
 			}
 		}
-		if status, err := MigrationStatus(ctx, url); err != nil || !status.Current() {
+		if status, err := MigrationStatus(ctx, at); err != nil || !status.Current() {
 			t.Errorf("%s: there is still something to do: %+v, %v", after, status, err)
 		}
 	}
@@ -93,4 +95,19 @@ func TestMigrateGrantsAnewAfterARestore(t *testing.T) {
 		}
 		mended(what)
 	}
+}
+
+// postgresProgram is a program of PostgreSQL that works on a database. The password goes
+// to it by the environment, because others read command lines.
+func postgresProgram(t *testing.T, database, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	u.User = url.User(u.User.Username())
+	cmd := exec.CommandContext(t.Context(), name, append([]string{"--dbname=" + u.String()}, args...)...) // #nosec G204 -- ours
+	cmd.Env = append(os.Environ(), "PGPASSWORD="+password)
+	return cmd
 }

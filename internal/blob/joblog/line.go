@@ -52,12 +52,12 @@ func parse(text []byte) Line {
 // Chunk. The zero value is the beginning.
 type Place struct{ Chunk, Line int }
 
-// String returns the form for a URL: 3.17.
 // Before reports whether a line lies in front of another one.
 func (p Place) Before(q Place) bool {
 	return p.Chunk < q.Chunk || p.Chunk == q.Chunk && p.Line < q.Line
 }
 
+// String returns the form for a URL: 3.17.
 func (p Place) String() string { return fmt.Sprintf("%d.%d", p.Chunk, p.Line) }
 
 // ParsePlace reads the form that String writes. An empty text is the beginning.

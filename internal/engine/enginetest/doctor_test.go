@@ -112,6 +112,8 @@ var watched = map[string]string{
 	"a fleet job counts its units right":                        inFleet,
 	"a fleet job lives as long as its job":                      inFleet,
 	"a fleet job that could be active is":                       inFleet,
+	"a fleet job that nothing can serve ends":                   inFleet,
+	"a reserved device gets no new work":                        inFleet,
 
 	"no more workspaces run than may":                              inWorkspace,
 	"an operation of a workspace has begun, and only then gets on": inWorkspace,

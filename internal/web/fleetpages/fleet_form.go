@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -26,7 +25,7 @@ const (
 // right or wrong; an empty field is as the store has it.
 type fleetForm struct {
 	name, command, params                    string
-	target, devices, tag, labels             string
+	target, devices, tag, labels, match      string
 	each, repeat, attempts, timeout, backoff string
 	infraAttempts, infraExit, place          string
 	join, breaker, linger, priority, lane    string
@@ -45,7 +44,7 @@ func newFleetForm() *fleetForm {
 func readFleetForm(r *site.Request) *fleetForm {
 	f := &fleetForm{
 		name: r.Field("name"), command: r.Field("run"), params: r.Field("params"),
-		target: cmp.Or(r.Field("target"), targetSome), devices: r.Field("target.devices"), tag: r.Field("target.tag"), labels: r.Field("target.labels"),
+		target: cmp.Or(r.Field("target"), targetSome), devices: r.Field("target.devices"), tag: r.Field("target.tag"), labels: r.Field("target.labels"), match: r.Field("target.match"),
 		each: r.Field("any"), repeat: r.Field("repeat"), attempts: r.Field("attempts"), timeout: r.Field("timeout"), backoff: r.Field("backoff"),
 		infraAttempts: r.Field("infra.attempts"), infraExit: r.Field("infra.exit"), place: cmp.Or(r.Field("infra.place"), fleet.PlaceSame),
 		join: cmp.Or(r.Field("join"), fleet.JoinPending), breaker: r.Field("breaker"), linger: r.Field("linger"), priority: r.Field("priority"), lane: strings.TrimSpace(r.Field("lane")),
@@ -59,7 +58,7 @@ func readFleetForm(r *site.Request) *fleetForm {
 
 // fleetFields are the fields of the form, as the store names them.
 var fleetFields = []string{
-	"name", "run", "params", "target", "target.devices", "target.tag", "target.labels", "any", "repeat", "attempts", "timeout", "backoff",
+	"name", "run", "params", "target", "target.devices", "target.tag", "target.labels", "target.match", "any", "repeat", "attempts", "timeout", "backoff",
 	"infra.attempts", "infra.exit", "infra.place", "join", "breaker", "linger", "priority", "lane",
 }
 
@@ -118,13 +117,13 @@ func (f *fleetForm) specTarget(r *site.Request, t *fleet.Target) {
 	ctx := r.Context()
 	t.Devices = strings.FieldsFunc(f.devices, between)
 	t.Tag = f.tag
-	labels := f.labels
-	if strings.ContainsAny(labels, "<>!(") || strings.Contains(labels, "not ") {
-		// Conditions have spaces and commas of their own: one stands in each line.
-		t.Match, labels = slices.DeleteFunc(strings.FieldsFunc(labels, func(r rune) bool { return r == '\n' || r == '\r' || r == ';' }),
-			func(line string) bool { return strings.TrimSpace(line) == "" }), ""
+	// Conditions have spaces and commas of their own.
+	for condition := range strings.SplitSeq(f.match, ";") {
+		if condition = strings.TrimSpace(condition); condition != "" {
+			t.Match = append(t.Match, condition)
+		}
 	}
-	for _, pair := range strings.FieldsFunc(labels, between) {
+	for _, pair := range strings.FieldsFunc(f.labels, between) {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok || key == "" {
 			f.blame("target.labels", ui.Say(ctx, "newfleet.fault.label", ui.Cut(ui.Line(pair), 40)))

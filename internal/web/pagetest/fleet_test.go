@@ -244,9 +244,9 @@ func TestFleetCommands(t *testing.T) {
 	olga.Post(t, of+"/release", form("reason", "again")).Is(t, 303)
 	// The plan names the condition that keeps a device out.
 	vera.Post(t, "/new-fleet-job", form("name", "new")).Is(t, http.StatusForbidden)
-	mia.Post(t, "/new-fleet-job", form("name", "new", "run", "true", "target", "some", "target.labels", "android>=13", "do", "plan")).
+	mia.Post(t, "/new-fleet-job", form("name", "new", "run", "true", "target", "some", "target.match", "android>=13; model", "do", "plan")).
 		Has(t, `data-preview="left"`, "android&gt;=13 does not hold")
-	mia.Post(t, "/new-fleet-job", form("name", "new", "run", "true", "target", "some", "target.labels", "android>=", "do", "plan")).
+	mia.Post(t, "/new-fleet-job", form("name", "new", "run", "true", "target", "some", "target.match", "android>=", "do", "plan")).
 		Is(t, 422).Has(t, "is no condition on labels")
 
 	// A person has a device for a time; another one does not take it, an admin does.

@@ -52,6 +52,7 @@ func TestBrowserTaskFollows(t *testing.T) {
 	}
 	b.WaitText("Held by bob: the disk is full")
 	b.ClickText("Release")
+	b.ClickText("Let it go on")
 	b.WaitText("The task is released")
 	b.WaitText("No live worker serves x")
 }
@@ -80,6 +81,7 @@ func TestBrowserTaskList(t *testing.T) {
 	})()`)
 	b.Shot("tasks-menu")
 	b.ClickText("Release")
+	b.ClickText("Let it go on")
 	b.Wait("the list", `location.search === "?gate=hold&key=trailer"`)
 	b.WaitText("The task is released")
 	b.WaitText("No task fits")

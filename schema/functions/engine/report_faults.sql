@@ -16,6 +16,10 @@ begin
   if jsonb_typeof(coalesce(faults, '[]')) <> 'array' or jsonb_array_length(coalesce(faults, '[]')) > 1000 then
     perform weir._invalid('faults', 'expected a list of at most 1000 faults');
   end if;
+  if exists (select from jsonb_array_elements(coalesce(faults, '[]')) f
+    where jsonb_typeof(f) <> 'object' or jsonb_typeof(coalesce(f -> 'retry_in', '0')) not in ('number', 'null')) then
+    perform weir._invalid('faults', 'a fault is an object, and its retry_in a number of seconds');
+  end if;
   perform weir._own_node(report_faults.node);
   select x.id into n from weir.nodes x where x.name = report_faults.node;
   if n is null then
