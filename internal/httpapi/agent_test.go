@@ -158,7 +158,8 @@ func TestForeignLeases(t *testing.T) {
 		"/agent/inputs/content":   wire.Wanted{Lease: a.Lease, Key: "outputs/x"},
 	}
 	without := map[string]string{
-		"/agent/register": "is about the node itself", "/agent/heartbeat": "is about the node itself", "/agent/stop": "is about the node itself", "/agent/devices": "is about the node itself",
+		"/agent/register": "is about the node itself", "/agent/heartbeat": "is about the node itself", "/agent/stop": "is about the node itself", "/agent/detach": "is about the node itself",
+		"/agent/faults": "is about the node itself", "/agent/devices": "is about the node itself",
 		"/agent/claim": "asks for leases of its own", "/agent/artifacts/{task}/{attempt}": "is tried below, its body is no JSON",
 	}
 	for _, route := range Routes() {

@@ -147,6 +147,7 @@ func claimsDevices(r *rig) {
 }
 
 func failsDevices(r *rig) {
+	r.exec(`select weir.set_fleet_policy('{"policy": "strict"}')`)
 	r.report(phones(2), 2)
 	r.fleet(`{"attempts": 1}`)
 	tasks := r.onDevices(r.mine, 2)
