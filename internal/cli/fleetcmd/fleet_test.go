@@ -57,7 +57,10 @@ func TestReadTarget(t *testing.T) {
 	if err != nil || !got.All || got.Tag != "kiosk" || got.Labels["a"] != "b=c" || strings.Join(got.Devices, " ") != "A1 B2 C3" {
 		t.Errorf("%+v: %v", got, err)
 	}
-	for _, bad := range []string{"", "every", "tag=", "label=a", "label==b", "device="} {
+	if got, err := readTarget([]string{"label=os", "label=android>=13"}); err != nil || strings.Join(got.Match, " ") != "os android>=13" {
+		t.Errorf("%+v: %v", got, err)
+	}
+	for _, bad := range []string{"", "every", "tag=", "label=", "label==b", "device="} {
 		if _, err := readTarget([]string{bad}); err == nil {
 			t.Errorf("%q is taken", bad)
 		}

@@ -139,7 +139,7 @@ film  running  8/20  8.0s  ████████░░░░░░░░░�
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	for text, want := range map[string]string{"a": "a", "a[0]": "a", "a[12]": "a", "a[x]": "a[x]", "a[]": "a[]", "[0]": "[0]", "a[0]b": "a[0]b"} {
+	for text, want := range map[string]string{"a": "a", "a[0]": "a", "a[12]": "a", "a[x]": "a", "a[1.25,linux]": "a", "a[x y]": "a[x y]", "a[]": "a[]", "[0]": "[0]", "a[0]b": "a[0]b"} {
 		if got := stem(text); got != want {
 			t.Errorf("%s belongs to %s", text, got)
 		}
