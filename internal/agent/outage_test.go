@@ -94,7 +94,8 @@ func TestWorkGoesOnWithoutContact(t *testing.T) {
 	w.until("the lease of the other is over", func() bool {
 		return one[int](w, `select count(*) from weir.running where until < clock_timestamp()`) == 1 || one[int](w, `select count(*) from weir.events where type = 'expired'`) == 1
 	})
-	time.Sleep(2 * c.Lease) // longer than a lease, and than the patience of an agent without work
+	since := time.Now() // longer than a lease, and than an agent without work waits
+	w.until("two more leases have passed", func() bool { return time.Since(since) > 2*c.Lease })
 	if err := os.WriteFile(w.folder+"/trace.go", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ type Row struct {
 
 // Rows returns all rows, by domain.
 func Rows() []Row {
-	return slices.Concat(engineRows, lockRows, openerRows, flowRows, rolloutRows, fleetRows, workspaceRows, serverRows, operationRows, sdkRows)
+	return slices.Concat(engineRows, leadRows, lockRows, openerRows, flowRows, rolloutRows, fleetRows, workspaceRows, serverRows, operationRows, sdkRows)
 }
 
 const schemaFolder = "schema"

@@ -1,7 +1,7 @@
--- Adds the absence of the servers to what is judged next. A lease that held when the last leader was there (since) could
--- not be renewed through a server while there was none, so it holds for another 30 s from now. An absence that is
--- shorter than that is no reason. Returns how many leases were extended. A lease that another transaction holds is left
--- out.
+-- Adds the absence of the servers to what is judged next. A lease that held when the last leader was there (since)
+-- could not be renewed through a server while there was none, so it holds for another 30 s from now. An absence that
+-- is shorter than that is no reason. Returns how many leases were extended. A lease that another transaction holds is
+-- left out.
 create or replace function weir._add_absence(since timestamptz, t timestamptz) returns int
 language plpgsql
 set search_path = weir, pg_temp
