@@ -22,7 +22,9 @@ func TestLogsOfAllAttemptsAreBounded(t *testing.T) {
 			_, _ = rand.NewChaCha8([32]byte{byte(attempt), byte(seq)}).Read(noise)
 			return base64.StdEncoding.EncodeToString(noise)
 		}
-		line := func(attempt, seq int) []byte { return joblog.Append(nil, joblog.Line{At: time.Unix(0, 0), Stream: "stdout", Text: text(attempt, seq)}) }
+		line := func(attempt, seq int) []byte {
+			return joblog.Append(nil, joblog.Line{At: time.Unix(0, 0), Stream: "stdout", Text: text(attempt, seq)})
+		}
 		const attempts, pieces = 12, 3
 		for range attempts {
 			a := r.claim()
