@@ -27,7 +27,7 @@ func (d *Driver) fault(op string, err error) error {
 		return d.away(op, err, "Docker does not answer at %s", "look at the engine: does docker ps work on this machine?")
 	case client.IsErrConnectionFailed(err):
 		return d.away(op, err, "Docker cannot be reached at %s", "start the engine, and let the agent's user use its socket")
-	case strings.Contains(err.Error(), "no space left on device"):
+	case strings.Contains(err.Error(), "no space left on device"): // the kernel's words: the engine's API has no code for it
 		return &driver.Broken{Fault: node.DiskFull, Err: &problem.Problem{Kind: problem.Failed, What: op + ": " + err.Error(), Next: "free space on the engine's disk", Err: err}}
 	case cerrdefs.IsNotFound(err):
 		return &problem.Problem{Kind: problem.NotFound, What: op + ": " + err.Error(), Err: err}
