@@ -18,6 +18,10 @@ const (
 	// killMost is how long the agent waits for killed work to be gone before it logs that
 	// the work is still there.
 	killMost = 30 * time.Second
+	// startMost is how long an agent that detaches waits for work that is being started,
+	// because the next process can go on only with work that runs. A start that takes
+	// longer, such as the pull of an image, is aborted and handed back.
+	startMost = 10 * time.Second
 	// slackMost is how long before its deadline an attempt is asked to end, so that it
 	// has ended when the database counts it as timed out.
 	slackMost = 2 * time.Second
@@ -44,6 +48,8 @@ type attempt struct {
 	cancel context.CancelCauseFunc
 	kill   context.Context
 	doom   context.CancelFunc
+	// started is closed when work is set.
+	started chan struct{}
 
 	// Guarded by the agent's mutex.
 
@@ -77,7 +83,7 @@ type attempt struct {
 func (a *Agent) attempt(ctx context.Context, task node.Assignment, since time.Duration) *attempt {
 	at := &attempt{
 		Assignment: task, agent: a, dir: folderOf(a.config.Dir, task),
-		claimed: since, renewed: since, safe: since + min(task.Lease, a.config.Lease),
+		claimed: since, renewed: since, safe: since + min(task.Lease, a.config.Lease), started: make(chan struct{}),
 	}
 	if task.Deadline > 0 {
 		at.deadline = since + task.Deadline
@@ -198,18 +204,30 @@ func (at *attempt) followLeave() (cancel func()) {
 		case <-at.agent.leave:
 			at.stop(errLeaving)
 		case <-at.agent.detach:
-			at.agent.mu.Lock()
-			_, leashed := at.work.(driver.Leashed)
-			at.agent.mu.Unlock()
-			if leashed {
-				at.stop(errDetached)
-			} else {
-				at.stop(errLeaving)
-			}
+			at.stop(at.parting(over))
 		case <-over:
 		}
 	}()
 	return func() { close(over) }
+}
+
+// parting returns how an attempt is stopped when the agent detaches: its work goes on if
+// the next process can adopt it.
+func (at *attempt) parting(over <-chan struct{}) error {
+	late := time.NewTimer(startMost)
+	defer late.Stop()
+	select {
+	case <-at.started:
+	case <-at.agent.leave:
+	case <-late.C:
+	case <-over:
+	}
+	at.agent.mu.Lock()
+	defer at.agent.mu.Unlock()
+	if _, leashed := at.work.(driver.Leashed); leashed && !closed(at.agent.leave) {
+		return errDetached
+	}
+	return errLeaving
 }
 
 // perform runs the work and returns the evidence of how it ended.
@@ -386,6 +404,7 @@ func (at *attempt) launch(ctx context.Context) (driver.Running, error) {
 	at.work = work
 	safe = at.safe
 	a.mu.Unlock()
+	close(at.started)
 	if l, ok := work.(driver.Leashed); ok { // a renewal may have arrived in between
 		if err := l.Leash(a.leash(safe)); err != nil {
 			a.log.Warn("the leash was not let out", "task", at.Task, "error", err)

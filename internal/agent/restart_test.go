@@ -177,6 +177,53 @@ func TestAKilledAgentsWorkGoesOn(t *testing.T) {
 	}
 }
 
+// starting is a driver whose work has begun when its start is still under way.
+type starting struct {
+	*execdriver.Driver
+	begun, answer chan struct{}
+}
+
+func (s *starting) Start(ctx context.Context, work driver.Work, out driver.Output) (driver.Running, error) {
+	r, err := s.Driver.Start(ctx, work, out)
+	close(s.begun)
+	select {
+	case <-s.answer:
+		return r, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// An agent that detaches while work starts waits for the start, and leaves the work to
+// its next process like any other.
+func TestWorkThatStartsIsLeftRunning(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.config("n1", map[string]int{"sh": 1})
+	slow := &starting{execdriver.New(execdriver.Options{Dir: agent.Attempts(c.Dir)}), make(chan struct{}), make(chan struct{})}
+	c.Drivers = map[string]driver.Driver{"exec": slow}
+	first := agent.New(c)
+	over := make(chan error, 1)
+	go func() { over <- first.Run(context.Background()) }()
+	job := w.submit(sh("a", `until test -e "$GO"; do sleep 0.02; done`).running("env", map[string]string{"GO": w.folder + "/go"}))
+	<-slow.begun
+	first.Detach()
+	time.Sleep(100 * time.Millisecond) // without the wait the start is aborted now
+	close(slow.answer)
+	if err := <-over; err != nil {
+		t.Fatal(err)
+	}
+	if got := w.task(job, "a"); got.State != "running" || first.Left() != 1 {
+		t.Fatalf("%d run on, and the task is %+v", first.Left(), got)
+	}
+	c.Drivers = map[string]driver.Driver{"exec": execdriver.New(execdriver.Options{Dir: agent.Attempts(c.Dir)})}
+	w.run(c)
+	touch(w, w.folder+"/go")
+	if got := w.end(job, "a"); got.State != "done" || got.Attempt != 1 {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // Work whose lease belongs to another worker by now is killed by the agent that started
 // it, when that agent comes back.
 func TestARestartedAgentKillsWhatIsNotItsOwn(t *testing.T) {

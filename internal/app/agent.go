@@ -356,10 +356,14 @@ func (s *Server) stopAgent(p *parts) error {
 		p.agent.Detach()
 		select {
 		case <-p.left:
-			if n := p.agent.Left(); n > 0 {
+			switch n := p.agent.Left(); n {
+			case 0:
+				return "it leaves no work running", nil
+			case 1:
+				return "1 task runs on; start again soon to go on with it", nil
+			default:
 				return fmt.Sprintf("%d tasks run on; start again soon to go on with them", n), nil
 			}
-			return "handed back what it held", nil
 		case <-s.options.Force.Done():
 			return "left", nil
 		}

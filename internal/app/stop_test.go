@@ -33,7 +33,7 @@ func TestAStopOfUpLeavesTheWork(t *testing.T) {
 	if err := first.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(first.out.String(), "1 tasks run on") {
+	if !strings.Contains(first.out.String(), "1 task runs on") {
 		t.Errorf("it does not say that work goes on:\n%s", first.out.String())
 	}
 	if got := text(`select state::text from weir.task where id = $1`, id); got != "running" {

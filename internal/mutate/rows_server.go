@@ -62,10 +62,18 @@ var serverRows = []Row{
 	},
 	{
 		"a clean stop leaves the work running", "internal/agent/attempt.go",
-		`if leashed {
-				at.stop(errDetached)`, `if leashed {
-				at.stop(errLeaving)`,
+		`		return errDetached
+`, `		return errLeaving
+`,
 		agentTests, "TestACleanStopLeavesTheWork",
+	},
+	{
+		"a clean stop waits for work that is being started", "internal/agent/attempt.go",
+		`	case <-late.C:
+`, `	case <-late.C:
+	default:
+`,
+		agentTests, "TestWorkThatStartsIsLeftRunning",
 	},
 	{
 		"the leases of work that goes on stay", "internal/agent/agent.go",

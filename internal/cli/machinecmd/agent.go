@@ -176,7 +176,7 @@ func runAgent(e *command.Env, cmd *cobra.Command, config app.AgentConfig) error 
 		return err
 	}
 	if n := agent.Left(); n > 0 {
-		fmt.Fprintf(o.Out, "The agent has left, and %d tasks run on: they end when their leases do, unless it starts again before.\n", n)
+		fmt.Fprintf(o.Out, "The agent has left, and %d of its tasks run on: work ends with its lease, unless the agent starts again before.\n", n)
 		return nil
 	}
 	fmt.Fprintln(o.Out, "The agent has left.")
