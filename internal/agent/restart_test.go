@@ -177,17 +177,17 @@ func TestAKilledAgentsWorkGoesOn(t *testing.T) {
 	}
 }
 
-// starting is a driver whose work has begun when its start is still under way.
+// starting is a driver whose start takes a while longer when the work has begun.
 type starting struct {
 	*execdriver.Driver
-	begun, answer chan struct{}
+	begun chan struct{}
 }
 
 func (s *starting) Start(ctx context.Context, work driver.Work, out driver.Output) (driver.Running, error) {
 	r, err := s.Driver.Start(ctx, work, out)
 	close(s.begun)
 	select {
-	case <-s.answer:
+	case <-time.After(200 * time.Millisecond):
 		return r, err
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -200,7 +200,7 @@ func TestWorkThatStartsIsLeftRunning(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := w.config("n1", map[string]int{"sh": 1})
-	slow := &starting{execdriver.New(execdriver.Options{Dir: agent.Attempts(c.Dir)}), make(chan struct{}), make(chan struct{})}
+	slow := &starting{execdriver.New(execdriver.Options{Dir: agent.Attempts(c.Dir)}), make(chan struct{})}
 	c.Drivers = map[string]driver.Driver{"exec": slow}
 	first := agent.New(c)
 	over := make(chan error, 1)
@@ -208,8 +208,6 @@ func TestWorkThatStartsIsLeftRunning(t *testing.T) {
 	job := w.submit(sh("a", `until test -e "$GO"; do sleep 0.02; done`).running("env", map[string]string{"GO": w.folder + "/go"}))
 	<-slow.begun
 	first.Detach()
-	time.Sleep(100 * time.Millisecond) // without the wait the start is aborted now
-	close(slow.answer)
 	if err := <-over; err != nil {
 		t.Fatal(err)
 	}
