@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weirhq/weir/internal/period"
 )
 
 // setting is one line of the configuration: how it is called, what it means
@@ -257,47 +259,26 @@ func hostname() string {
 	return name
 }
 
-// ParseDuration reads what Go reads, days ("30d", "1d12h") and "forever".
+// ParseDuration reads a duration longer than zero, and "forever".
 func ParseDuration(s string) (time.Duration, error) {
 	if s == "forever" {
 		return Forever, nil
 	}
-	rest, days := s, 0
-	if before, after, found := strings.Cut(s, "d"); found {
-		n, err := strconv.Atoi(before)
-		if err != nil || n < 0 || n > 100_000 {
-			return 0, fmt.Errorf("%q is not a duration such as 90s, 12h or 30d", s)
-		}
-		days, rest = n, after
+	d, err := period.Parse(s)
+	if err == nil && d == 0 {
+		err = fmt.Errorf("%q is not a positive duration", s)
 	}
-	d := time.Duration(0)
-	if rest != "" || days == 0 {
-		var err error
-		if d, err = time.ParseDuration(rest); err != nil {
-			return 0, fmt.Errorf("%q is not a duration such as 90s, 12h or 30d", s)
-		}
-	}
-	if d += time.Duration(days) * 24 * time.Hour; d <= 0 {
-		return 0, fmt.Errorf("%q is not a positive duration", s)
-	}
-	return d, nil
+	return d, err
 }
 
 func formatDuration(d time.Duration) string {
-	const day = 24 * time.Hour
-	if d == Forever {
+	switch {
+	case d == Forever:
 		return "forever"
+	case d > 0 && d%period.Day == 0:
+		return strconv.Itoa(int(d/period.Day)) + "d"
 	}
-	if d > 0 && d%day == 0 {
-		return strconv.Itoa(int(d/day)) + "d"
-	}
-	s := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(s, zero) {
-			s = strings.TrimSuffix(s, zero[1:])
-		}
-	}
-	return s
+	return period.Format(d)
 }
 
 var passwordWord = regexp.MustCompile(`(?i)(password\s*=\s*)('[^']*'|\S+)`)

@@ -22,7 +22,7 @@ var imports = importRules{
 		{"tending", []string{"internal/tending", "internal/coordinator"}, "who leads and what time brings about are the same for the SDK and the server"},
 		{"wire", []string{"internal/listen"}, "the LISTEN connection and the address are what the SDK and the server share"},
 		{"address", []string{"internal/dsn"}, "whoever connects reads the address in one place"},
-		{"request", []string{"internal/requestinfo", "internal/pgtext", "internal/spelling", "internal/locale", "internal/reason", "internal/blame", "internal/pattern", "internal/uptime", "internal/leasing", "internal/refusal", "internal/loop"}, "what all faces note of the request they serve, what is done to text and patterns of others, the words of pages and reasons, whose fault an error is, what a refusal says to programs, how long the machine is up, the clock: they stand on nothing"},
+		{"request", []string{"internal/requestinfo", "internal/pgtext", "internal/spelling", "internal/locale", "internal/reason", "internal/blame", "internal/pattern", "internal/period", "internal/uptime", "internal/leasing", "internal/refusal", "internal/loop"}, "what all faces note of the request they serve, what is done to text and patterns of others, the words of pages and reasons, whose fault an error is, what a refusal says to programs, how a length of time is written, how long the machine is up, the clock: they stand on nothing"},
 	},
 	free: allowed{
 		"internal/testdb":                          "gives tests a database; the product never imports it",

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/weirhq/weir/internal/period"
 )
 
 // Run says how to run a task: the decoded run section of a step's definition. The engine
@@ -141,26 +141,12 @@ func (s *Span) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &word); err != nil {
 		return errors.New(`expected a duration such as "90s"`)
 	}
-	d, err := parseSpan(word)
+	d, err := period.Parse(word)
 	if err != nil {
 		return fmt.Errorf(`%q is not a duration such as "90s"`, word)
 	}
 	*s = Span(d)
 	return nil
-}
-
-// parseSpan reads the durations of Go, with an optional number of days before them: 2d,
-// 1d12h.
-func parseSpan(word string) (d time.Duration, err error) {
-	before, rest, found := strings.Cut(word, "d")
-	if !found {
-		return time.ParseDuration(word)
-	}
-	days, err := strconv.ParseUint(before, 10, 16)
-	if err == nil && rest != "" {
-		d, err = time.ParseDuration(rest)
-	}
-	return time.Duration(days)*24*time.Hour + d, err
 }
 
 // MarshalJSON writes the first form.

@@ -116,11 +116,6 @@ func TestParse(t *testing.T) {
 	if b.Name != nil || b.Lasts == nil || *b.Lasts != op.Wait(36*time.Hour) || b.After != 0 || b.State != "OFF" || b.Which != "x" {
 		t.Errorf("%+v", b)
 	}
-	for _, bad := range []string{"soon", "-1s", "1.5d", "9999999999d", "d"} {
-		if d, err := op.ParseWait(bad); err == nil {
-			t.Errorf("%s is %s", bad, d)
-		}
-	}
 }
 
 func TestFields(t *testing.T) {

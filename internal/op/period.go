@@ -7,22 +7,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weirhq/weir/internal/period"
 )
 
 // Period is a duration in an input: "90s", "12h", "2d".
 type Period time.Duration
 
 // String returns the shortest form: 1h, and not 1h0m0s.
-func (p Period) String() string {
-	s := time.Duration(p).String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
+func (p Period) String() string { return period.Format(time.Duration(p)) }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (p Period) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
@@ -52,7 +45,7 @@ func (p *Period) UnmarshalJSON(text []byte) error {
 // ParsePeriod reads a duration longer than zero: 90s, 1d12h, or 90000000 us, as the engine
 // keeps it in the task of a schedule.
 func ParsePeriod(s string) (time.Duration, error) {
-	d, err := ParseWait(strings.Replace(s, " us", "us", 1))
+	d, err := period.Parse(strings.Replace(s, " us", "us", 1))
 	if err != nil || d == 0 {
 		err = fmt.Errorf("%q is not a duration such as 90s, 12h or 30d", s)
 	}

@@ -3,9 +3,9 @@ package workspacecmd
 import (
 	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/weirhq/weir/internal/cli/command"
+	"github.com/weirhq/weir/internal/period"
 	"github.com/weirhq/weir/internal/workspace"
 )
 
@@ -60,7 +60,7 @@ func ttlWords(text *string) string {
 	if text == nil {
 		return "as the policy says"
 	}
-	if d, err := time.ParseDuration(strings.ReplaceAll(*text, " ", "")); err == nil {
+	if d, err := period.Parse(strings.ReplaceAll(*text, " ", "")); err == nil {
 		return command.Span(d)
 	}
 	return *text

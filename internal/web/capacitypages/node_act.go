@@ -6,6 +6,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/period"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
@@ -35,7 +36,7 @@ func (w *pages) setMode(mode weir.Mode, key string) func(*site.Request) (site.Do
 		in := work.SettingMode{Body: work.ModeBody{Mode: string(mode), Reason: r.Field("reason")}}
 		in.Node = r.PathValue("node")
 		if text := r.Field("for"); text != "" {
-			d, err := op.ParseWait(text)
+			d, err := period.Parse(text)
 			if err != nil || d <= 0 {
 				return site.Done{}, problem.Refuse("for", "write it so: 30m, 2h, 1d", "%q is no time", text)
 			}

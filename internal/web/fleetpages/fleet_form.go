@@ -10,7 +10,7 @@ import (
 
 	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/node"
-	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/period"
 	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
 )
@@ -193,7 +193,7 @@ func (f *fleetForm) span(r *site.Request, field, text string) *node.Span {
 	if text == "" {
 		return nil
 	}
-	d, err := op.ParseWait(text)
+	d, err := period.Parse(text)
 	if err != nil {
 		f.blame(field, ui.Say(r.Context(), "newfleet.fault.span", ui.Cut(ui.Line(text), 40)))
 		return nil

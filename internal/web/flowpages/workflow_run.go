@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/period"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/trace"
 	"github.com/weirhq/weir/internal/web/site"
@@ -101,7 +101,7 @@ func startTime(r *site.Request) (time.Time, error) {
 	if text == "" || text == "now" {
 		return time.Time{}, nil
 	}
-	if after, err := op.ParseWait(text); err == nil {
+	if after, err := period.Parse(text); err == nil {
 		return r.Now.Add(after), nil
 	}
 	at, err := time.Parse(time.RFC3339, text)

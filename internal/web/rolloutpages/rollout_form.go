@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/period"
 	"github.com/weirhq/weir/internal/rollout"
 	"github.com/weirhq/weir/internal/rollout/script"
 	"github.com/weirhq/weir/internal/web/site"
@@ -270,7 +270,7 @@ func futureTime(text string, now time.Time) (time.Time, error) {
 			return at.UTC(), nil
 		}
 	}
-	d, err := op.ParseWait(text)
+	d, err := period.Parse(text)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("%q is no time", text)
 	}

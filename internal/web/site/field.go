@@ -8,6 +8,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/period"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/web/ui"
 )
@@ -25,7 +26,7 @@ func SpanField(r *Request, name string) (time.Duration, error) {
 	if d, ok := clockSpan(text); ok {
 		return d, nil
 	}
-	d, err := op.ParseWait(text)
+	d, err := period.Parse(text)
 	if err != nil {
 		return 0, problem.Refuse(name, "write it so: 90s, 30m, 2h, 1d", "%q is no time", text)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
-	"github.com/weirhq/weir/internal/op"
+	"github.com/weirhq/weir/internal/period"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -71,7 +71,7 @@ func (r *Request) Since(name string) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
 	}
-	d, err := op.ParseWait(text)
+	d, err := period.Parse(text)
 	if err != nil {
 		return time.Time{}, problem.Refuse(name, "write it so: 90m, 2h, 1d, or 2026-01-31T08:00:00Z", "%q is no time", text)
 	}

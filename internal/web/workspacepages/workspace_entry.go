@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
-	"time"
 
+	"github.com/weirhq/weir/internal/period"
 	"github.com/weirhq/weir/internal/web/ui"
 	"github.com/weirhq/weir/internal/workspace"
 )
@@ -50,7 +50,7 @@ func changedSaid(ctx context.Context, raw json.RawMessage) string {
 		text := "–"
 		if value != nil && *value != "" {
 			text = *value
-			if d, err := time.ParseDuration(strings.ReplaceAll(text, " ", "")); err == nil && strings.HasSuffix(x.field, "_ttl") {
+			if d, err := period.Parse(strings.ReplaceAll(text, " ", "")); err == nil && strings.HasSuffix(x.field, "_ttl") {
 				text = ui.Duration(ctx, d)
 			}
 		}

@@ -3,10 +3,10 @@ package definition
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/weirhq/weir/internal/period"
 )
 
 // Duration is a time.Duration that is written as 90s, 5m, 2h30m or 1d.
@@ -15,44 +15,20 @@ type Duration time.Duration
 // maxDuration keeps a duration within the range of a database interval and a timer.
 const maxDuration = 10 * 366 * 24 * time.Hour
 
-// ParseDuration reads a Go duration that may begin with days: 1d, 1d12h.
+// ParseDuration reads a duration of at most ten years.
 func ParseDuration(text string) (Duration, error) {
-	days, rest := 0.0, text
-	if head, tail, ok := strings.Cut(text, "d"); ok {
-		n, err := strconv.ParseFloat(head, 64)
-		if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
-			return 0, fmt.Errorf("%q is no duration", text)
-		}
-		days, rest = n, tail
+	d, err := period.Parse(text)
+	if err == nil && d > maxDuration {
+		err = fmt.Errorf("%q is longer than ten years", text)
 	}
-	var d time.Duration
-	if rest != "" || text == "" {
-		var err error
-		if d, err = time.ParseDuration(rest); err != nil {
-			return 0, fmt.Errorf("%q is no duration", text)
-		}
-	}
-	if math.Abs(days) > maxDuration.Hours()/24 || d > maxDuration {
-		return 0, fmt.Errorf("%q is longer than ten years", text)
-	}
-	d += time.Duration(days * 24 * float64(time.Hour))
-	if d < 0 {
-		return 0, fmt.Errorf("%q is negative", text)
+	if err != nil {
+		return 0, err
 	}
 	return Duration(d), nil
 }
 
 // String returns the form that ParseDuration reads. It writes 24h instead of days.
-func (d Duration) String() string {
-	text := time.Duration(d).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
+func (d Duration) String() string { return period.Format(time.Duration(d)) }
 
 // MarshalJSON writes the duration as text.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
