@@ -120,8 +120,19 @@ type answered struct {
 	body []byte
 }
 
-// ask sends a request and reads the answer to its end, or the beginning of a stream.
+// ask sends a request and reads the answer to its end, or the beginning of a stream. It
+// asks again, as a client does, where the machine is so busy that the database was not
+// reached in time: what a request itself causes, it causes each time.
 func (f *face) ask(method, path string, body io.Reader, headers ...string) answered {
+	f.Helper()
+	got := f.askOnce(method, path, body, headers...)
+	for try := 0; got.StatusCode == http.StatusServiceUnavailable && body == nil && try < 3; try++ {
+		got = f.askOnce(method, path, nil, headers...)
+	}
+	return got
+}
+
+func (f *face) askOnce(method, path string, body io.Reader, headers ...string) answered {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(f.ctx, answerWithin)
 	defer cancel()
