@@ -1450,6 +1450,7 @@ view task: Every task with its state.
   run jsonb
   plan boolean
   awaits uuid[]
+  hold_reason jsonb
 view worker: Workers and what they run.
   name text
   state text

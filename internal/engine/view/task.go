@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir"
+	"github.com/weirhq/weir/internal/reason"
 )
 
 // Task is a row of the view weir.task.
@@ -52,11 +53,13 @@ type Task struct {
 	Awaits []weir.ID `json:"awaits,omitempty"`
 	// Percent is the last progress that the running attempt reported.
 	Percent *float64 `json:"percent,omitempty"`
+	// HoldReason is the hold as a code, if Weir itself holds the task.
+	HoldReason *reason.Coded `json:"hold_reason,omitempty"`
 }
 
 const taskColumns = `t.id, t.state::text, t.service, t.job, t.key, t.gate::text, t.since, t.priority::int, t.attempt, t.max_attempts, t.labels, t.params, t.result, t.cause,
 	t.hold, t.lane, t.rank, t.exclusive, t.pool, t.worker, t.rule::text, t.needs, t.unique_key, t.trace, t.timeout::text, t.created_at, t.run_at, t.started_at, t.until,
-	t.deadline, t.cancel_at, t.finished_at, t.run, t.plan, t.awaits, ` + percent
+	t.deadline, t.cancel_at, t.finished_at, t.run, t.plan, t.awaits, t.hold_reason, ` + percent
 
 // percent is the last progress that the running attempt reported. What a worker
 // reports may be anything.
@@ -69,7 +72,7 @@ func taskInto(t *Task) []any {
 		(*[]byte)(&t.Params), (*[]byte)(&t.Result), (*maybe)(&t.Cause), (*maybe)(&t.Hold), (*maybe)(&t.Lane), &t.Rank, (*flag)(&t.Exclusive), (*maybe)(&t.Pool),
 		(*maybe)(&t.Worker), (*maybe)(&t.Rule), &t.Needs, (*maybe)(&t.UniqueKey), (*maybe)(&t.Trace), (*maybe)(&t.Timeout), (*moment)(&t.CreatedAt), (*moment)(&t.RunAt),
 		(*moment)(&t.StartedAt), (*moment)(&t.Until), (*moment)(&t.Deadline), (*moment)(&t.CancelAt), (*moment)(&t.FinishedAt), (*[]byte)(&t.Run), &t.Plan, &t.Awaits,
-		&t.Percent,
+		&t.HoldReason, &t.Percent,
 	}
 }
 

@@ -243,6 +243,10 @@ func fillKorean(t *testing.T, s *webtest.Server) map[string]string {
 		Files: []rollout.File{file("V1__zz.sql", "create table zz (id int);")},
 	})
 	h.must(h.Rollouts.Start(t.Context(), "zzadmin", x.ID))
+	h.create(rollout.Plan{ // its tasks are held until it is started
+		Name: "zznext", Stages: []rollout.Stage{{Name: "zztest"}},
+		Files: []rollout.File{file("V2__zz.sql", "create table zzz (id int);")},
+	})
 	s.Exec(t, `select weir.fleet_report('zzpc', '[{"serial": "zzserial", "target": "10.0.0.7:5555"}]')`)
 	fleetJob := l.submit(fleet.Spec{Name: "zzfleet"}).ID
 	space := settle(t, s, "zzadmin", "zzspace", "zzabout", ladder.Standby)

@@ -105,7 +105,7 @@ func (f jobFlow) heldFor(ctx context.Context, t view.Task) string {
 	if x, ok := f.asks[t.ID]; ok {
 		return x.In(locale.From(ctx).Code)
 	}
-	return t.Hold
+	return heldSaid(ctx, t)
 }
 
 // stops is what tasks of a running job wait for, but for one another and for

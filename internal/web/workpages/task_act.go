@@ -140,7 +140,7 @@ func (w *pages) askReleaseTask(r *site.Request) (ui.Question, error) {
 	ctx := r.Context()
 	return w.asked(r, func(t view.Task) ui.Question {
 		return ui.Question{
-			Title: ui.Say(ctx, "ask.task.release.title", called(t)), Button: ui.Say(ctx, "ask.task.release"), Text: ui.Sentence(ui.Cut(ui.Line(t.Hold), 200)),
+			Title: ui.Say(ctx, "ask.task.release.title", called(t)), Button: ui.Say(ctx, "ask.task.release"), Text: ui.Sentence(ui.Cut(ui.Line(heldSaid(ctx, t)), 200)),
 			Fields: site.ReasonField(ctx, ui.Say(ctx, "ask.timeline"), true),
 		}
 	})

@@ -134,6 +134,12 @@ func where(ctx context.Context, t view.Task, alone map[string]bool) string {
 	return t.Cause
 }
 
+// heldSaid is why a task is held, in the language of the page. The command that a reason
+// advises is a button here.
+func heldSaid(ctx context.Context, t view.Task) string {
+	return ui.Because(ctx, t.HoldReason.Without("do"), t.Hold)
+}
+
 func atGate(ctx context.Context, t view.Task) string {
 	switch t.Gate {
 	case "needs":
@@ -144,7 +150,7 @@ func atGate(ctx context.Context, t view.Task) string {
 		}
 		return ui.Say(ctx, "glance.time")
 	case "hold":
-		return ui.Say(ctx, "glance.held", t.Hold)
+		return ui.Say(ctx, "glance.held", heldSaid(ctx, t))
 	case "plan":
 		return ui.Say(ctx, "glance.plan")
 	case "pool":

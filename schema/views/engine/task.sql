@@ -9,7 +9,7 @@ select q.id,
   q.params, f.result, f.cause, weir._id_time(q.id) as created_at, coalesce(p.run_at, q.run_at) as run_at,
   p.hold, q.lane, q.rank, q.exclusive, q.pool, q.timeout, w.name as worker, r.until, r.deadline,
   coalesce(r.claimed_at, f.started_at) as started_at, f.at as finished_at,
-  r.cancel_at, q.rule, q.needs, q.unique_key, q.trace, q.run, q.plan, q.awaits
+  r.cancel_at, q.rule, q.needs, q.unique_key, q.trace, q.run, q.plan, q.awaits, p.hold_reason
 from weir.tasks q
 join weir.classes c on c.id = q.class
 left join lateral (select * from weir.pending p where p.task = q.id offset 0) p on true
