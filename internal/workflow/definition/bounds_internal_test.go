@@ -5,10 +5,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
-// TestParseBounds checks that a large text of any kind is read or refused quickly.
+// TestParseBounds checks that a large text of any kind is read or refused; without the
+// bounds some of these would be read for hours.
 func TestParseBounds(t *testing.T) {
 	fill := func(s string) string { return strings.Repeat(s, (1<<18)/len(s)) }
 	var keys, chain, anchors strings.Builder
@@ -51,7 +51,6 @@ func TestParseBounds(t *testing.T) {
 		"unknown":   "steps:\n- " + fill("{a: b}\n- "),
 		"json":      "{\"steps\": [" + fill("{\"a\":1},") + "{}]}",
 	} {
-		began := time.Now()
 		if d, _ := Parse("x.yaml", []byte(text)); d != nil {
 			if len(d.Lint()) > faultLimit {
 				t.Errorf("%s: more faults than anybody reads", name)
@@ -59,11 +58,6 @@ func TestParseBounds(t *testing.T) {
 			if _, err := d.Plan(Input{Params: map[string]any{"x": int64(1)}}); err != nil && name != "bad" {
 				t.Errorf("%s: %v", name, err)
 			}
-		}
-		if took := time.Since(began); took > 30*time.Second { // a bound against hanging, not a measurement
-			t.Errorf("%s took %v", name, took)
-		} else {
-			t.Logf("%-9s %v", name, took.Round(time.Millisecond))
 		}
 	}
 }
