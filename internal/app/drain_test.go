@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"net/http/httputil"
 	"net/url"
 	"strings"
@@ -189,6 +191,42 @@ func submit(ctx context.Context, client *http.Client, at, token string) (status 
 	return response.StatusCode, response.Close, err
 }
 
+// slowSubmit sends a request whose body the server waits for, and returns what sends the
+// rest of it and how the server answers.
+func slowSubmit(t *testing.T, m *member, token string) (rest func(), answer <-chan string) {
+	t.Helper()
+	read, write := io.Pipe()
+	begun, answered := make(chan struct{}), make(chan string, 1)
+	trace := &httptrace.ClientTrace{Got100Continue: func() { close(begun) }}
+	request, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), trace), http.MethodPost, m.url.String()+"/api/v1/tasks", read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Expect", "100-continue")
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+token)
+	go func() {
+		transport := &http.Transport{ExpectContinueTimeout: time.Minute}
+		defer transport.CloseIdleConnections()
+		response, err := transport.RoundTrip(request)
+		if err != nil {
+			answered <- err.Error()
+			return
+		}
+		response.Body.Close()
+		answered <- response.Status
+	}()
+	select {
+	case <-begun:
+	case said := <-answered:
+		t.Fatalf("it did not wait for the body: %s", said)
+	}
+	return func() {
+		_, _ = io.WriteString(write, `{"service": "nobody"}`) // the answer tells whether it arrived
+		_ = write.Close()
+	}, answered
+}
+
 // Three servers behind a balancer are restarted one after the other while clients
 // write: no request fails, and every task that was acknowledged is there.
 func TestRollingRestart(t *testing.T) {
@@ -276,7 +314,8 @@ func TestRollingRestart(t *testing.T) {
 	}
 }
 
-// A server that stops says so first, answers on, ends streams cleanly, and ends.
+// A server that stops says so first, answers on, ends streams cleanly, lets requests end,
+// and ends.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	db := testdb.New(t)
@@ -311,7 +350,19 @@ func TestDrain(t *testing.T) {
 	if status, closes, err := submit(t.Context(), client, m.url.String(), token); status != http.StatusCreated || !closes || err != nil {
 		t.Errorf("while it drains: %d, closes %v, %v", status, closes, err)
 	}
+	rest, answer := slowSubmit(t, m, token)
 	close(m.drained)
+	testwait.Until(t, "it takes no more connections", func() bool {
+		conn, err := net.Dial("tcp", m.url.Host)
+		if err == nil {
+			conn.Close()
+		}
+		return err != nil
+	})
+	rest()
+	if said := <-answer; said != "201 Created" {
+		t.Errorf("a request under way ends with %s", said)
+	}
 	for lines := bufio.NewReader(stream.Body); ; {
 		if _, err := lines.ReadString('\n'); err != nil {
 			if !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
