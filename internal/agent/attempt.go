@@ -149,6 +149,8 @@ func (a *Agent) serve(at *attempt) {
 	}
 	if e.fault != nil {
 		a.blame(at, e.fault)
+	} else if e.begun {
+		a.absolve(at)
 	}
 	at.report(e)
 	a.release(at)
@@ -412,7 +414,6 @@ func (at *attempt) launch(ctx context.Context) (driver.Running, error) {
 	}
 	at.ship.begin()
 	a.announce(at)
-	a.absolve(at)
 	return work, nil
 }
 

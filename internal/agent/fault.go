@@ -91,7 +91,8 @@ func (a *Agent) blame(at *attempt, b *driver.Broken) {
 	signal(a.probeNow)
 }
 
-// absolve records that work of a service could be started, after it was broken.
+// absolve records that work of a service found nothing broken, after it was. Work that
+// merely starts does not count, because the same work may fill the disk each time.
 func (a *Agent) absolve(at *attempt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

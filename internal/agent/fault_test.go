@@ -176,3 +176,17 @@ func TestAFolderThatIsGoneIsNamed(t *testing.T) {
 	bad := w.config("bad", map[string]int{"sh": 1})
 	w.handsOver(bad, fmt.Sprintf(`rm -rf %q`, agent.Attempts(bad.Dir)), node.FolderGone, "folder of the attempt is gone")
 }
+
+// TestTheBackOffOfAFaultGrows runs work that breaks its node each time: the node leaves the
+// service alone for longer and longer, although the work could be started.
+func TestTheBackOffOfAFaultGrows(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bad := w.config("bad", map[string]int{"sh": 1})
+	bad.Rest = 20 * time.Millisecond
+	w.run(bad)
+	w.submit(sh("a", fmt.Sprintf(`rm -rf %q; exit 1`, agent.Attempts(bad.Dir))))
+	for _, rest := range []string{"for=20ms", "for=40ms", "for=80ms"} {
+		w.until("it is left alone "+rest, func() bool { return strings.Contains(w.log.String(), rest) })
+	}
+}

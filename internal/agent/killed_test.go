@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent"
+	"github.com/weirhq/weir/internal/node"
 )
 
 // keeperOf returns the process that keeps the work of an agent, by the agent's notes.
@@ -80,6 +81,33 @@ func TestNothingOutlivesAgentAndKeeper(t *testing.T) {
 			t.Errorf("process %d of the attempt still runs (%s)", i, isolation)
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
+	}
+}
+
+// TestWorkThatDiesWithItsKeeperIsHandedBack kills the agent, its keeper and so the work, as
+// a machine that starts anew does. The agent hands the work back when it is started again,
+// and its only attempt is not spent.
+func TestWorkThatDiesWithItsKeeperIsHandedBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := plan{Dir: t.TempDir(), Node: "n1", Lease: 20 * time.Second}
+	first := w.spawn(p)
+	job := w.submit(sh("a", `test "$WEIR_ATTEMPT" -gt 1 || while :; do sleep 0.02; done`))
+	w.running(job, "a")
+	keeper := keeperOf(w, p.Dir)
+	if err := first.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(keeper, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	w.gone(job)
+	w.spawn(p)
+	if got := w.end(job, "a"); got.State != "done" || got.Attempt != 2 {
+		t.Errorf("got %+v", got)
+	}
+	if got := one[string](w, `select data ->> 'fault' from weir.events where task = $1 and type = 'returned'`, w.task(job, "a").ID); got != node.EngineAway {
+		t.Errorf("it was handed back for %q", got)
 	}
 }
 

@@ -52,7 +52,7 @@ func agentMain() {
 	}
 	hints := node.NewHints(pool, nil)
 	a := agent.New(agent.Config{
-		Transport: node.NewDesk(pool, p.Node, node.Options{Bucket: bucket, Hints: hints}), Dir: p.Dir, Lease: p.Lease, Grace: time.Second,
+		Transport: node.NewDesk(pool, p.Node, node.Options{Bucket: bucket, Hints: hints}), Dir: p.Dir, Lease: p.Lease, Grace: time.Second, Rest: 100 * time.Millisecond,
 		Info:    node.Info{Name: p.Node, Capacity: map[string]int{"sh": 2}},
 		Drivers: map[string]driver.Driver{"exec": execdriver.New(execdriver.Options{Dir: agent.Attempts(p.Dir)})},
 		Log:     slog.New(slog.NewTextHandler(os.Stderr, nil)),

@@ -61,6 +61,21 @@ var serverRows = []Row{
 		agentTests, "TestAGuardianIsReplaced",
 	},
 	{
+		"work that dies with its keeper spends no attempt", "internal/agent/driver/exec/running.go",
+		`return ending{}, true, errUnwatched`, `return ending{}, true, errors.New("it ended")`,
+		agentTests, "TestWorkThatDiesWithItsKeeperIsHandedBack",
+	},
+	{
+		"only work that found nothing broken ends the back-off", "internal/agent/attempt.go",
+		`	} else if e.begun {
+		a.absolve(at)
+`, `	}
+	if e.begun {
+		a.absolve(at)
+`,
+		agentTests, "TestTheBackOffOfAFaultGrows",
+	},
+	{
 		"a clean stop leaves the work running", "internal/agent/attempt.go",
 		`		return errDetached
 `, `		return errLeaving

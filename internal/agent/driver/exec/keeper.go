@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -146,6 +147,9 @@ func (k *keeper) start(s spec) (*ward, uint64, error) {
 		return nil, 0, driver.ErrLate // the agent was suspended before it told the keeper
 	}
 	if err := k.fork(w, attr); err != nil {
+		if _, gone := os.Stat(s.Dir); errors.Is(gone, fs.ErrNotExist) {
+			return nil, 0, fmt.Errorf("start %s: there is no folder %s to start it in", s.Path, s.Dir)
+		}
 		return nil, 0, fmt.Errorf("start %s: %w", s.Path, err)
 	}
 	born := bornAt(w.pid)

@@ -14,10 +14,16 @@ import (
 	"syscall"
 
 	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/node"
 )
 
-// errKeeperGone means that the keeper died. The work that it kept dies with it.
-var errKeeperGone = errors.New("the keeper of the processes died")
+// errKeeperGone means that the keeper died, and errUnwatched that work ended while there
+// was no keeper to see how. The work that it kept dies with it, which is no fault of the
+// work.
+var (
+	errKeeperGone error = &driver.Broken{Fault: node.EngineAway, Err: errors.New("the keeper of the processes died")}
+	errUnwatched  error = &driver.Broken{Fault: node.EngineAway, Err: errors.New("the work ended together with its keeper, so its end is not known")}
+)
 
 // link is the agent's end of the pipe to a keeper.
 type link struct {

@@ -113,7 +113,7 @@ func (r *running) lookForEnd() (ending, bool, error) {
 			return e, true, nil
 		}
 	}
-	return ending{}, true, errors.New("it ended while nobody watched")
+	return ending{}, true, errUnwatched
 }
 
 func (r *running) isOver() bool {
