@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
 )
@@ -148,6 +149,78 @@ func TestBreaker(t *testing.T) {
 	r.want("cause", j.Cause, j.Stopped)
 	r.want("nobody is out", r.count(`select count(*) from weir.devices where health in ('quarantined', 'suspect')`), 0)
 	r.job(next, JobActive)
+}
+
+// What a job says of a device counts no more when the job is stopped as bad, and what
+// other jobs said counts as before.
+func TestAStoppedJobIsNoEvidence(t *testing.T) {
+	t.Parallel()
+	sound := func(s *Spec) { s.Attempts, s.Lane, s.Target = 1, "sound", Target{Devices: []string{"d01"}} }
+	bad := func(s *Spec) { s.Attempts = 1 }
+	stop := func(r *rig, id weir.ID, list []lease) {
+		for _, l := range list {
+			if l.Serial != "d01" && r.text(`select coalesce(stopped, '') from weir.fleet_jobs where job = $1`, id) == "" {
+				r.fail(l)
+			}
+		}
+		if r.text(`select coalesce(stopped, '') from weir.fleet_jobs where job = $1`, id) == "" {
+			r.Fatal("the bad job was not stopped")
+		}
+	}
+	speaks := func(r *rig, want string) {
+		r.Helper()
+		r.want("the evidence is of", r.text(`select coalesce(string_agg(j.name, ' '), '') from weir.devices d, unnest(d.evidence) e (task)
+			join weir.tasks q on q.id = e.task join weir.jobs j on j.id = q.job where d.serial = 'd01'`), want)
+	}
+	t.Run("it failed before", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		r.report("PC-01", named("d", 5)...)
+		id := r.submit("bad", bad)
+		list := r.claim("PC-01", 100)
+		r.fail(of(list, "d01"))
+		r.health("d01", HealthSuspect)
+		r.submit("sound", sound)
+		r.fail(r.claim("PC-01", 1)...)
+		r.health("d01", HealthQuarantined)
+		stop(r, id, list)
+		r.health("d01", HealthSuspect)
+		speaks(r, "sound")
+	})
+	t.Run("it failed after", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		r.report("PC-01", named("d", 5)...)
+		r.submit("sound", sound)
+		r.fail(r.claim("PC-01", 1)...)
+		r.health("d01", HealthSuspect)
+		id := r.submit("bad", bad)
+		list := r.claim("PC-01", 100)
+		r.fail(of(list, "d01"))
+		r.health("d01", HealthQuarantined)
+		stop(r, id, list)
+		r.health("d01", HealthSuspect)
+		speaks(r, "sound")
+		r.submit("next", sound)
+		r.fail(r.claim("PC-01", 1)...)
+		r.health("d01", HealthQuarantined)
+		speaks(r, "sound next")
+	})
+	t.Run("a health task put it out", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		r.report("PC-01", named("d", 5)...)
+		id := r.submit("bad", bad)
+		list := r.claim("PC-01", 100)
+		r.fail(of(list, "d01"))
+		r.policy(PolicyChange{Health: json.RawMessage(`{"run": {"argv": ["./health"]}}`)})
+		r.wait(time.Second)
+		r.fail(of(r.claim("PC-01", 100), "d01"))
+		r.health("d01", HealthQuarantined)
+		stop(r, id, list)
+		r.health("d01", HealthQuarantined)
+		speaks(r, "")
+	})
 }
 
 // A small lab survives a red build without anything being set: the job is stopped as bad,

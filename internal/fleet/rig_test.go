@@ -60,6 +60,12 @@ func (r *rig) scan(into any, sql string, args ...any) {
 	}
 }
 
+func (r *rig) text(sql string, args ...any) (v string) {
+	r.Helper()
+	r.scan(&v, sql, args...)
+	return v
+}
+
 func (r *rig) count(sql string, args ...any) (n int) {
 	r.Helper()
 	r.scan(&n, sql, args...)

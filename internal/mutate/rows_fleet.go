@@ -173,6 +173,11 @@ var fleetRows = []Row{
 		fleetTests, "TestDevicesAreJudgedUnderTheirLock",
 	},
 	{
+		"a job that is stopped as bad is no evidence", "schema/functions/fleet/_fleet_stop.sql",
+		`where q.job is distinct from of_job;`, `where true;`,
+		fleetTests, "TestAStoppedJobIsNoEvidence",
+	},
+	{
 		"a command judges the device as it is", "schema/functions/fleet/_device_locked.sql",
 		`where x.id = d.id for update;`, `where x.id = d.id;`,
 		fleetTests, "TestDevicesAreJudgedUnderTheirLock",

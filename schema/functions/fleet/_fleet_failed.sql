@@ -41,7 +41,7 @@ begin
   where x.job = u.job and x.unit = u.unit;
   if d.health in ('good', 'unknown', 'suspect') and (spent or broken and j.place = 'same')
     and u.harmless is not true then
-    seen := d.evidence || u.task;
+    seen := case when d.health = 'suspect' then d.evidence else '{}' end || u.task;
     if rules.policy = 'strict'
       or (select count(distinct q.job)
         from unnest(seen) e (task), lateral (select q.job from weir.tasks q where q.id = e.task offset 0) q) >= 2 then
