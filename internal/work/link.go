@@ -22,6 +22,8 @@ const linkPurpose = "event link"
 type Link struct {
 	Task weir.ID `json:"task"`
 	Path string  `json:"path" doc:"Where to POST the payload, below the address of the server. Whoever has it can end the wait."`
+	// URL is the whole address, where it is known.
+	URL string `json:"url,omitempty" doc:"The whole address, as the command line knows it."`
 }
 
 // LinkTask makes the link of a task. The same task has the same link as long as the server

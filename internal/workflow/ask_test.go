@@ -204,6 +204,21 @@ func TestAStepWaitsForAnEvent(t *testing.T) {
 	}
 }
 
+// What waits without a limit names no time at which it fails.
+func TestWhatHasNoLimitNamesNone(t *testing.T) {
+	t.Parallel()
+	for step, want := range map[string]string{
+		"{key: a, wait: paid}": "waits for the event paid",
+		"{key: a, service: s, approval: {text: the editor, by: [ann]}}": "waits for approval: the editor; may decide: ann",
+	} {
+		r := newRig(t)
+		r.put("name: w\nsteps:\n  - " + step)
+		if got := r.why(r.held(r.run("w", nil), "a")); got != want {
+			t.Errorf("%s: %s", step, got)
+		}
+	}
+}
+
 // A wait that is over fails or goes on without a result; a late event finds a step that
 // was retried.
 func TestAWaitForAnEventEnds(t *testing.T) {

@@ -44,6 +44,10 @@ func TestJobsHaveTheIDsOfTheirClients(t *testing.T) {
 		if n := flowOne[int](f, `select count(*)::int from weir.why_job($1)`, id); n == 0 {
 			t.Error("why tells nothing of it")
 		}
+		f.run(`select weir.signal($1, 'payment', '1')`, id)
+		if got := one[string](f.engine, `select concat_ws(' ', event, payload) from weir.signals where job = $1`, job); got != "payment 1" {
+			t.Errorf("signaled, it has %s", got)
+		}
 		f.work("ingest", `{"frames": 1}`, "")
 		f.run(`select weir.cancel_job($1, 'ada')`, id)
 		if got := flowOne[string](f, `select concat_ws(' ', status, error_code) from flow.jobs where id = $1`, id); got != "error canceled" {

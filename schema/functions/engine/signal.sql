@@ -14,6 +14,7 @@ declare
   t timestamptz := weir._clock(signal.at);
   was weir.signals;
 begin
+  signal.job := weir._job_of(signal.job);
   if coalesce(signal.event, '') !~ '^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$' then
     perform weir._invalid('event', '%L is no name of an event: letters, digits, _ . and -',
       jsonb_build_array(left(signal.event, 120)));
