@@ -20,8 +20,8 @@ type kitchen struct {
 	said strings.Builder
 }
 
-// TestCookbook runs the recipes of docs/cookbook.md on one server with two agents. The
-// recipe that needs Docker is run by TestContainers.
+// TestCookbook runs the recipes of docs/cookbook.md on one server with two agents, and its
+// lab with a PC of its own. The recipe that needs Docker is run by TestContainers.
 func TestCookbook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -37,6 +37,7 @@ func TestCookbook(t *testing.T) {
 	for name, run := range map[string]func(k *kitchen){
 		"postgres-backup": backup, "render-frames": renderFrames, "etl-partition": etlPartition, "eval-sweep": evalSweep, "release": release,
 		"import-on-event": importOnEvent, "certificate": certificate, "patch-machines": patchMachines, "log-cleanup": logCleanup,
+		"smoke": lab,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -198,7 +199,7 @@ func TestCookbookPage(t *testing.T) {
 	if !slices.Equal(want, found) {
 		t.Errorf("the guide has %v, the folder %v", found, want)
 	}
-	for _, name := range want {
+	for _, name := range append(want, "smoke") {
 		for _, part := range []string{"**Run it.**", "**Change it.**", "**What goes wrong.**", "```text\n"} {
 			if !strings.Contains(section(t, name), part) {
 				t.Errorf("the section of %s has no %q", name, part)
@@ -220,7 +221,7 @@ func readPage(t *testing.T) string {
 func section(t *testing.T, name string) string {
 	t.Helper()
 	for part := range strings.SplitSeq(readPage(t), "\n## ") {
-		if strings.Contains(part, "cookbook/"+name+".yaml)") {
+		if strings.Contains(part, "/"+name+".yaml)") {
 			return part
 		}
 	}

@@ -351,3 +351,53 @@ func uploadCheck(t *testing.T, w *world) {
 	k.why(job+"/publish", "when is false: needs.examine.result.words <= params.most")
 	k.shown("upload-check")
 }
+
+// lab is a PC with three devices, from the token to the table of results.
+func lab(k *kitchen) {
+	token := strings.TrimSpace(k.weir("join", "create", "--node", "PC-01", "--any"))
+	home := k.t.TempDir()
+	env := []string{"HOME=" + home, "WEIR_DATA=" + home, "WEIR_SERVER=" + k.url}
+	start(k.t, env, program, "agent", "--pc", "PC-01", "--slots", "3", "--devices", "../lab/devices.yaml", "--dir", filepath.Join(home, "agent"), "--join", token).
+		line("Agent of node PC-01")
+	k.eventually("three devices", `select count(*) = 3 from weir.devices where online`)
+	k.cook(0, "device", "list")
+	k.cook(0, "fleet", "policy", "--health-timeout", "1m", "--", "sh", "-c", `test -n "$WEIR_DEVICE_TARGET"`)
+
+	const smoke = "../lab/smoke.yaml"
+	k.cook(0, "fleet", "run", smoke, "--watch")
+	k.junit(2)
+	k.cook(0, "fleet", "results", "smoke")
+	if health := k.health(); health != "PHONE-1 good, PHONE-2 good, PHONE-3 good" {
+		k.t.Errorf("after the health task: %s", health)
+	}
+
+	// A build that fails everywhere is the fault of the build.
+	k.cook(1, "fleet", "run", smoke, "--watch", "--name", "red", "--env", "BUILD=red")
+	k.junit(4)
+	k.cook(0, "fleet", "results", "red")
+	k.cook(0, "device", "list")
+	if health := k.health(); health != "PHONE-1 good, PHONE-2 good, PHONE-3 good" {
+		k.t.Errorf("after the red build: %s", health)
+	}
+
+	k.cook(0, "device", "reserve", "PHONE-3", "--until", "1h", "--reason", "a crash in the camera")
+	k.cook(0, "fleet", "run", smoke, "--watch", "--name", "again")
+	k.cook(0, "fleet", "why", "again")
+	k.cook(0, "device", "release", "PHONE-3")
+	k.cook(0, "fleet", "rerun", "again", "--missed", "--watch")
+	if health := k.health(); health != "PHONE-1 good, PHONE-2 good, PHONE-3 good" {
+		k.t.Errorf("at the end: %s", health)
+	}
+}
+
+// junit waits until so many JUnit files are read, which happens some seconds after they were uploaded.
+func (k *kitchen) junit(n int) {
+	k.t.Helper()
+	k.eventually("the JUnit files", `select count(*) = $1 from weir.test_reports where due is null`, n)
+}
+
+// health is how the devices are.
+func (k *kitchen) health() string {
+	k.t.Helper()
+	return ask[string](k.world, `select string_agg(serial || ' ' || health, ', ' order by serial) from weir.devices`)
+}
