@@ -18,8 +18,12 @@
 //
 //	submit NAME [field=value …]      a task; the fields of weir.task_spec, times as 10s or 5m
 //	job NAME                         a job; its tasks follow, one per line, indented: KEY [field=value …]
-//	claim [service] [n=1] [worker=w] lease the next tasks
+//	claim [service] [n=1] [worker=w] [lease=30s]
+//	                                 lease the next tasks
+//	renew NAME worker=w [lease=30s]  the worker is in contact
 //	finish|return|confirm NAME       report on a lease: done, handed back, stopped as asked; NAME@WORKER: the last lease of that worker
+//	return NAME "words" fault=no_driver   handed back, because its node is broken
+//	broken NODE ["words" fault=no_driver] a node says what is broken on it, or that nothing is
 //	fail NAME "error" [final] [retry=10s]
 //	snooze NAME 10s
 //	cancel|hold|release|retry NAME   by=somebody where it matters; cancel job NAME, retry job NAME

@@ -14,8 +14,8 @@ var verbs map[string]func(*story, command) ([]string, error)
 func init() {
 	verbs = map[string]func(*story, command) ([]string, error){
 		"submit": submit, "job": job, "claim": claim, "tick": tick, "show": show, "why": why, "events": events, "pool": pool, "node": node, "worker": worker,
-		"finish":  lease(`select weir.finish($1, $2, $3, at => $4)`),
-		"return":  lease(`select refusal from weir.give_back_many(array[$1::uuid], array[$2::int], array[$3::uuid], at => $4)`),
+		"finish": lease(`select weir.finish($1, $2, $3, at => $4)`),
+		"return": giveBack, "renew": renew, "broken": broken,
 		"confirm": lease(`select weir.confirm_cancel($1, $2, $3, at => $4)`),
 		"fail":    fail,
 		"snooze":  snooze,
@@ -160,7 +160,8 @@ func claim(s *story, c command) ([]string, error) {
 	if n == "" {
 		n = "1"
 	}
-	got, err := s.query(`select task || ' ' || attempt || ' ' || token from weir.claim($1, array[$2], $3, at => $4)`, worker, service, n, s.now)
+	got, err := s.query(`select task || ' ' || attempt || ' ' || token
+		from weir.claim($1, array[$2], $3, lease => coalesce($4, '30 s')::interval, at => $5)`, worker, service, n, field(c, "lease"), s.now)
 	if err != nil {
 		return nil, err
 	}
@@ -195,6 +196,37 @@ func (s *story) held(c command) []any {
 		s.t.Fatalf("%s %s: nobody has claimed it", c.verb, c.word(0))
 	}
 	return append([]any{}, l...)
+}
+
+// giveBack hands a lease back, because the worker stops or because its node is broken.
+func giveBack(s *story, c command) ([]string, error) {
+	return s.call(`select refusal
+		from weir.give_back_many(array[$1::uuid], array[$2::int], array[$3::uuid], note => $4, fault => $5, at => $6)`,
+		append(s.held(c), nullable(c.word(1)), field(c, "fault"), s.now)...)
+}
+
+func renew(s *story, c command) ([]string, error) {
+	held := s.held(c)
+	return s.call(`select coalesce((select r.refusal
+		from weir.renew($1, array[$2::uuid], array[$3::int], array[$4::uuid], coalesce($5, '30 s')::interval, $6) r), 'ok')`,
+		c.fields["worker"], held[0], held[1], held[2], field(c, "lease"), s.now)
+}
+
+// broken reports what is broken on a node, or with no fault that nothing is any more.
+func broken(s *story, c command) ([]string, error) {
+	faults := []any{}
+	if f := field(c, "fault"); f != nil {
+		faults = append(faults, map[string]any{"service": "work", "fault": *f, "message": c.word(1)})
+	}
+	_, err := s.query(`select weir.report_faults($1, $2, at => $3)::text`, c.word(0), encode(faults), s.now)
+	return nil, err
+}
+
+func nullable(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }
 
 func fail(s *story, c command) ([]string, error) {

@@ -1859,7 +1859,7 @@ function _fleet_plan(of_job uuid, t timestamp with time zone) returns boolean
 function _fleet_report_device(pc text, device jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: A PC sees a device.
 function _fleet_reserved_words() returns text[]
-  sql immutable: Words that runners cannot write.
+  sql stable: Words that runners cannot write.
 function _fleet_span(spec jsonb, field text, usual interval, lowest interval, highest interval) returns interval
   plpgsql immutable: A span of a spec, or WR422.
 function _fleet_spec(spec jsonb) returns weir.fleet_jobs

@@ -37,6 +37,7 @@ func TestContainers(t *testing.T) {
 	_, code := w.try("run", "./docker.yaml", "--watch")
 	job := w.check("docker", code, expected{tasks: `count done {"words": 11}`, artifacts: "count/words.txt"})
 	w.logged(job, "count", `attempt 1 counts "a weir holds`)
+	uploadCheck(t, w)
 
 	if !composed(t) {
 		return

@@ -42,9 +42,9 @@ func execute(ctx context.Context, e *command.Env, args []string) int {
 	e.Line = args
 	root := root(e)
 	root.SetArgs(command.KeepNegative(args))
-	err := root.ExecuteContext(ctx)
+	ran, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
 	}
-	return e.Report(err)
+	return e.Report(command.MissingReason(ran, err))
 }

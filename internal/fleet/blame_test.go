@@ -79,6 +79,11 @@ func TestABlindPC(t *testing.T) {
 	r.now = r.now.Add(31 * time.Second)
 	blind(false)
 	r.want("claimed by a blind PC", len(r.claim("PC-01", 10)), 0)
+	// Other words at the next look are kept, and are no further event.
+	r.exec(`select weir.fleet_trouble('PC-01', 'line 1: x8f2', true, at => $1)`, r.now)
+	var says string
+	r.scan(&says, `select trouble from weir.pcs`)
+	r.want("says", says, "line 1: x8f2")
 	var why string
 	r.scan(&why, `select weir._sentence(weir._pc_reason(n, p, $1)) from weir.nodes n join weir.pcs p on p.node = n.id`, r.now)
 	if want := "cannot see its devices since"; len(why) < len(want) || why[6:6+len(want)] != want {

@@ -91,6 +91,25 @@ func CheckScheduled(params json.RawMessage) error {
 	return &p
 }
 
+// ServiceOfSchedules is the service of the task of a schedule that submits fleet jobs.
+const ServiceOfSchedules = "fleet"
+
+// OfSchedule returns the job that a schedule of fleet jobs submits. It has the name of
+// the schedule if it has none of its own.
+func OfSchedule(schedule string, task json.RawMessage) (Spec, error) {
+	var of struct {
+		Params json.RawMessage `json:"params"`
+	}
+	if err := json.Unmarshal(task, &of); err != nil {
+		return Spec{}, fmt.Errorf("read the task of schedule %s: %w", schedule, err)
+	}
+	s, err := ParseSpec(of.Params)
+	if err == nil && s.Name == "" {
+		s.Name = schedule
+	}
+	return s, err
+}
+
 // ParseSpec reads a fleet job from YAML or JSON. An error names the field and the fix.
 func ParseSpec(text []byte) (Spec, error) {
 	var s Spec

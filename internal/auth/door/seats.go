@@ -7,8 +7,8 @@ import (
 	"github.com/weirhq/weir/internal/problem"
 )
 
-// Seats limits how many streams are open, because a long request costs a connection and
-// memory for as long as its client likes.
+// Seats limits how many long requests are open (streams, claims that wait, uploads),
+// because each costs a connection and memory for as long as its client likes.
 type Seats struct {
 	most, each int
 
@@ -17,7 +17,7 @@ type Seats struct {
 	taken map[string]int
 }
 
-// NewSeats returns a limit of most streams in all, and of each for one user, token or
+// NewSeats returns a limit of most requests in all, and of each for one user, token or
 // node.
 func NewSeats(most, each int) *Seats {
 	return &Seats{most: most, each: each, taken: map[string]int{}}
@@ -30,9 +30,9 @@ func (s *Seats) Take(by auth.Subject) (leave func(), err error) {
 	defer s.mu.Unlock()
 	switch {
 	case s.taken[subject] >= s.each:
-		return nil, problem.New(problem.Throttled, "close some first", "you have %d streams open, and may not have more", s.each)
+		return nil, problem.New(problem.Throttled, "close some first", "you have %d long requests open, and may not have more", s.each)
 	case s.all >= s.most:
-		return nil, problem.New(problem.Unreachable, "try again later, or another server", "the server has %d streams open, and takes no more", s.most)
+		return nil, problem.New(problem.Unreachable, "try again later, or another server", "the server has %d long requests open, and takes no more", s.most)
 	}
 	s.all++
 	s.taken[subject]++

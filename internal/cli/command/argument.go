@@ -36,6 +36,18 @@ func SettingFlags(cmd *cobra.Command, persistent bool, names ...string) {
 	}
 }
 
+// ownFlag marks flags that have the name of a setting and are another thing.
+const ownFlag = "weir-own-flag"
+
+// OwnFlag says that a flag of a command is not the setting of that name. Without it the
+// value would become the setting of this process, and a check against the setting could
+// not fail.
+func OwnFlag(cmd *cobra.Command, name string) {
+	if err := cmd.Flags().SetAnnotation(name, ownFlag, []string{name}); err != nil {
+		panic(err) // there is no such flag: a programming error
+	}
+}
+
 // Noun is a command that only holds verbs.
 func (e *Env) Noun(use, short string, aliases []string, verbs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Aliases: aliases, Args: e.NoArgs, RunE: e.Help}

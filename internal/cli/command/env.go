@@ -56,7 +56,7 @@ func (e *Env) Source(cmd *cobra.Command) app.Source {
 	e.where = ""
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		e.remember(f.Name, f.Value.String())
-		if name, ok := names[f.Name]; ok {
+		if name, ok := names[f.Name]; ok && f.Annotations[ownFlag] == nil {
 			given[name] = f.Value.String()
 		}
 	})

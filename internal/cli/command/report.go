@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -63,6 +65,24 @@ func (e *Env) Report(err error) int {
 		fmt.Fprintf(e.Err, "next: %s\n", Clean(next))
 	}
 	return kind.Exit()
+}
+
+// MissingReason names the flag in a refusal because no reason was given, because the
+// field alone does not say where on the command line the reason goes. A reason comes
+// from no file, so the flag is the only place.
+func MissingReason(cmd *cobra.Command, err error) error {
+	const name = "reason"
+	flag := cmd.Flags().Lookup(name)
+	p := problem.Explain(err)
+	if flag == nil || flag.Value.String() != "" || p.Kind != problem.Invalid || p.Field != name {
+		return err
+	}
+	named := *p
+	named.What = "--" + name + " is missing: " + p.Sentence()
+	if named.Next == "" {
+		named.Next = "add: --" + name + " TEXT"
+	}
+	return &named
 }
 
 // problemObject is an error as programs read it, in the words of the API.

@@ -73,6 +73,9 @@ new or were put out, and brings them back: the command behind --.`,
 			return err
 		}
 		o := e.Output()
+		if given("slots") && o.Table() {
+			o.Say("PCs that have slots of their own keep them: see weir pc list, and weir pc slots NAME auto.")
+		}
 		return o.Show(p.Policy, p, func() error { return printPolicy(o, p) })
 	})
 	flags := c.Flags()

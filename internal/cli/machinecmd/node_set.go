@@ -113,6 +113,7 @@ settings wake_scripts and wake_urls.`,
 	flags.StringToStringVar(&capacity, "capacity", nil, "how many tasks of a service at once: `SERVICE=N`, SERVICE= sets no limit; may be repeated")
 	flags.StringVar(&f.method.MAC, "wake-mac", "", "wake it with a magic packet to this `address`, such as 52:54:00:12:34:56")
 	flags.StringVar(&f.method.Broadcast, "wake-broadcast", "", "where the packet goes, `host:port`; default: what the server is set to")
+	command.OwnFlag(c, "wake-broadcast")
 	flags.StringVar(&f.method.Interface, "wake-interface", "", "the server's `interface` whose network the packet goes to")
 	flags.StringVar(&f.method.URL, "wake-url", "", "wake it with a POST to this `address`")
 	flags.StringVar(&f.method.Script, "wake-script", "", "wake it with the script of this `name` in the server's folder")

@@ -80,7 +80,7 @@ is due next stays as it is.`,
 			if err != nil {
 				return err
 			}
-			if found.Workflow == "" && found.Service == fleetService {
+			if found.Workflow == "" && found.Service == fleet.ServiceOfSchedules {
 				return runFleet(ctx, e, s, found, watch, log)
 			}
 			if found.Workflow == "" {
@@ -110,27 +110,15 @@ is due next stays as it is.`,
 	return c
 }
 
-// fleetService is the service of schedules that submit fleet jobs.
-const fleetService = "fleet"
-
 // runFleet submits the fleet job of a schedule.
 func runFleet(ctx context.Context, e *command.Env, s *app.Session, found work.Schedule, watch, log bool) error {
 	if log {
 		return command.Invalid("leave it out; see what a device printed with: weir fleet log ID SERIAL",
 			"--log is for workflows, and schedule %s submits fleet jobs", found.Name)
 	}
-	var task struct {
-		Params json.RawMessage `json:"params"`
-	}
-	if err := json.Unmarshal(found.Task, &task); err != nil {
-		return err
-	}
-	spec, err := fleet.ParseSpec(task.Params)
+	spec, err := fleet.OfSchedule(found.Name, found.Task)
 	if err != nil {
 		return err
-	}
-	if spec.Name == "" {
-		spec.Name = found.Name
 	}
 	made, err := fleet.Create.Call(ctx, s.Operations, &fleet.Creating{Body: fleet.CreateBody{Spec: spec}})
 	if err != nil {

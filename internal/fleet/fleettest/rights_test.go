@@ -1,7 +1,9 @@
 package fleettest
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -47,5 +49,20 @@ func TestRights(t *testing.T) {
 		if !slices.Equal(got, want.rows) {
 			t.Errorf("%s: %q, wanted %q", what, got, want.rows)
 		}
+	}
+}
+
+// A worker that reads the history, which it may only write, is told of the view and not of
+// a function inside it.
+func TestAWorkerIsToldWhatItMayNotRead(t *testing.T) {
+	t.Parallel()
+	worker, err := pgx.Connect(t.Context(), login(t, testdb.New(t), "weir_worker"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer worker.Close(context.Background())
+	_, err = worker.Exec(t.Context(), `select count(*) from fleet.execution_logs`)
+	if err == nil || !strings.Contains(err.Error(), "permission denied for view execution_logs") {
+		t.Errorf("it is told: %v", err)
 	}
 }

@@ -38,6 +38,7 @@ func (w *pages) pages() []site.Page {
 func (w *pages) actions() []site.Action {
 	return []site.Action{
 		{Path: "/new-fleet-job", Nav: "/fleet", Verb: auth.Submit, Kind: "fleet", Form: w.newFleet, Do: w.doNewFleet},
+		{Path: "/schedules/{schedule}/fleet", Nav: "/schedules", Verb: auth.Submit, Kind: "fleet", Ask: w.askRunSchedule, Do: w.runSchedule},
 		site.Operated(w.Operations, fleet.Cancel, "/fleet", w.askCancelFleet, canceledFleet),
 		site.Addressed("/fleet/pcs/{pc}/slots", site.Operated(w.Operations, fleet.SetSlots, "/fleet", w.askSlots, slotsSet)),
 		{Path: "/fleet/policy/change", Nav: "/fleet", Verb: auth.Manage, Kind: "fleet", Ask: w.askPolicy, Do: w.setPolicy},

@@ -6,6 +6,7 @@ import (
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/fleet"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
@@ -18,6 +19,8 @@ type scheduleView struct {
 	zone           *time.Location
 	events         []view.Event
 	manage, mayRun bool
+	// mayFleet: the schedule submits fleet jobs, and the reader may do so.
+	mayFleet bool
 }
 
 func (w *pages) schedules(r *site.Request) (site.View, error) {
@@ -40,6 +43,7 @@ func (w *pages) schedule(r *site.Request) (site.View, error) {
 		return site.View{}, err
 	}
 	v := scheduleView{Schedule: s, zone: time.UTC, manage: r.Can(auth.Manage, "schedule"), mayRun: r.Can(auth.Submit, "workflow")}
+	v.mayFleet = s.Service == fleet.ServiceOfSchedules && r.Can(auth.Submit, "fleet")
 	v.runs = nextRuns(s, runsShown)
 	// A zone that this machine does not know is shown by its name alone.
 	if zone, err := time.LoadLocation(s.Zone); err == nil {

@@ -1348,6 +1348,12 @@ func scheduleActions(v scheduleView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
+		if v.mayFleet {
+			templ_7745c5c3_Err = ui.Ask(ui.Say(ctx, "word.runnow"), "play", site.SchedulePath(v.Name)+"/fleet", false).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
 		if v.manage {
 			if v.Paused {
 				templ_7745c5c3_Err = ui.Act(ui.Say(ctx, "word.resume"), "play", site.SchedulePath(v.Name)+"/resume").Render(ctx, templ_7745c5c3_Buffer)
@@ -1437,7 +1443,7 @@ func runsTable(v scheduleView) templ.Component {
 					var templ_7745c5c3_Var66 string
 					templ_7745c5c3_Var66, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "word.in"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `flowpages/schedules.templ`, Line: 236, Col: 44}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `flowpages/schedules.templ`, Line: 239, Col: 44}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var66))
 					if templ_7745c5c3_Err != nil {
@@ -1458,7 +1464,7 @@ func runsTable(v scheduleView) templ.Component {
 					var templ_7745c5c3_Var67 string
 					templ_7745c5c3_Var67, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Say(ctx, "word.utc"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `flowpages/schedules.templ`, Line: 239, Col: 45}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `flowpages/schedules.templ`, Line: 242, Col: 45}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var67))
 					if templ_7745c5c3_Err != nil {
@@ -1471,7 +1477,7 @@ func runsTable(v scheduleView) templ.Component {
 					var templ_7745c5c3_Var68 string
 					templ_7745c5c3_Var68, templ_7745c5c3_Err = templ.JoinStringErrs(weekday(ctx, t.UTC()) + t.UTC().Format(" 2006-01-02 15:04:05"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `flowpages/schedules.templ`, Line: 239, Col: 127}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `flowpages/schedules.templ`, Line: 242, Col: 127}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var68))
 					if templ_7745c5c3_Err != nil {
@@ -1489,7 +1495,7 @@ func runsTable(v scheduleView) templ.Component {
 						var templ_7745c5c3_Var69 string
 						templ_7745c5c3_Var69, templ_7745c5c3_Err = templ.JoinStringErrs(v.Zone)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `flowpages/schedules.templ`, Line: 241, Col: 29}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `flowpages/schedules.templ`, Line: 244, Col: 29}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var69))
 						if templ_7745c5c3_Err != nil {
@@ -1502,7 +1508,7 @@ func runsTable(v scheduleView) templ.Component {
 						var templ_7745c5c3_Var70 string
 						templ_7745c5c3_Var70, templ_7745c5c3_Err = templ.JoinStringErrs(weekday(ctx, t.In(v.zone)) + t.In(v.zone).Format(" 15:04:05 MST"))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `flowpages/schedules.templ`, Line: 241, Col: 129}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `flowpages/schedules.templ`, Line: 244, Col: 129}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var70))
 						if templ_7745c5c3_Err != nil {

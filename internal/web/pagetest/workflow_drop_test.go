@@ -47,6 +47,7 @@ func TestRunNow(t *testing.T) {
 	s.Exec(t, `select weir.set_schedule('plain', '@daily', '{"service": "x"}', now() + interval '1 day')`)
 	c.Get(t, "/schedules/plain").Is(t, 200).Lacks(t, "Run now")
 	c.Get(t, "/schedules/plain/run").Is(t, 409)
+	c.Get(t, "/schedules/plain/fleet").Is(t, 409)
 
 	s.Exec(t, `select weir.register_node('pc-9')`)
 	s.Exec(t, `update weir.nodes set seen_at = now() - interval '1 hour' where name = 'pc-9'`)
@@ -55,6 +56,23 @@ func TestRunNow(t *testing.T) {
 	c.Get(t, "/nodes/pc-9/delete").Is(t, 200).Has(t, "Remove pc-9?")
 	c.Post(t, "/nodes/pc-9/delete", form()).Is(t, 303)
 	c.Get(t, "/nodes/pc-9").Is(t, 404)
+}
+
+// A schedule's fleet job is submitted now by a person who may, under the name of the schedule.
+func TestRunFleetNow(t *testing.T) {
+	s := webtest.Start(t)
+	s.Exec(t, `select weir.set_schedule('smoke', '@daily', '{"service": "fleet", "params": {"run": {"argv": ["true"]}, "target": {"all": true}}}', now() + interval '1 day')`)
+	operator, c := s.Login(t, "otto", auth.Operator), s.Login(t, "mia", auth.Maintainer)
+	operator.Get(t, "/schedules/smoke").Is(t, 200).Lacks(t, "Run now")
+	operator.Post(t, "/schedules/smoke/fleet", form()).Is(t, 403)
+	c.Get(t, "/schedules/smoke").Is(t, 200).Has(t, "Run now")
+	c.Get(t, "/schedules/smoke/fleet").Is(t, 200).Has(t, "Run smoke now?")
+	job := c.Post(t, "/schedules/smoke/fleet", form()).Is(t, 303).To()
+	c.Get(t, job).Is(t, 200).Has(t, "smoke")
+	if n := s.One(t, `select count(*)::text from weir.fleet_job where name = 'smoke'`); n != "1" {
+		t.Errorf("%s jobs were submitted", n)
+	}
+	c.Get(t, "/schedules/smoke/run").Is(t, 409)
 }
 
 // The job of a step that is a workflow is shown beside the step, with how far it is.

@@ -12,7 +12,7 @@ declare
   d weir.devices;
 begin
   if coalesce(_device_command.reason, '') = '' then
-    perform weir._invalid('reason', 'say why', hint => 'whoever finds the device so wants to know');
+    perform weir._invalid('reason', 'say why', hint => 'the reason is kept with the device, and its page shows it');
   end if;
   if _device_command.until is not null then
     perform weir._check(weir._bad_time('until', _device_command.until));

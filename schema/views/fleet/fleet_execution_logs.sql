@@ -3,7 +3,8 @@
 -- event_type ACKED it says that the device has begun. Ask by task_id, by created_at, or both; for one run alone
 -- weir.task_events is faster.
 -- event_type  CREATED, SENT, ACKED (if the runner says so); SUCCEEDED, FAILED or TIMEOUT; then RETRY_SCHEDULED or
--- FAILED_FINAL. CANCELLED. REFUSED: a report that came too late. Else the runner's own
+-- FAILED_FINAL. CANCELLED. REFUSED: a report that came too late. Else the runner's own; what Weir notes
+-- beside an attempt (pieces of the log, files) is not shown
 create or replace view fleet.execution_logs as
 select e.seq * 262144 + 2 * (u.nth - 1) + k.nth - 1 as id, e.job as task_id, u.task as task_device_id,
   -- A run may have gone from one device to another.
@@ -36,6 +37,8 @@ left join weir.nodes n on n.id = w.node,
     when e.type = 'failed_final' then array['FAILED_FINAL']
     when e.type in ('canceled', 'skipped') then array['CANCELLED']
     when e.type = 'stale' then array['REFUSED']
+    when e.type in ('log', 'artifact', 'adopted', 'cancel_requested') and not coalesce(e.data ? 'event_type', false)
+      then null
     when e.worker is not null
       and not exists (select from weir.transition y where y.event = e.type) then
         array[case when o.word = any (weir._fleet_reserved_words() || array['ACKED']) then 'log'
