@@ -114,4 +114,3 @@ func (h *Hall) Measure(ctx context.Context, m *meter.Meter, length time.Duration
 	}
 	return s, rows.Err()
 }
-
