@@ -1690,6 +1690,8 @@ function _check_needs(specs weir.task_spec[], known text[] DEFAULT '{}'::text[],
   plpgsql stable set enable_mergejoin=off, enable_nestloop=off, search_path=weir, pg_temp: WR422 unless the needs of a job form a graph without rings.
 function _check_node(labels jsonb, capacity jsonb) returns void
   plpgsql volatile set search_path=weir, pg_temp: Refuses labels and capacity that are of the wrong form.
+function _check_note(type text, data jsonb, level text) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Raises WR422 for an event that a worker may not write.
 function _class(of_service text, of_priority integer, of_labels jsonb) returns integer
   plpgsql volatile set search_path=weir, pg_temp: The id of a class.
 function _classes(specs weir.task_spec[], of uuid[]) returns void
@@ -2282,6 +2284,8 @@ function lead(lock_name text, holder text, ttl interval DEFAULT '00:00:15'::inte
   plpgsql volatile security definer set search_path=weir, pg_temp: Takes or renews the lead and returns its epoch; null: another leads.
 function leased(node text, task uuid, attempt integer, token uuid) returns TABLE(job uuid, key text, run jsonb)
   plpgsql stable security definer set search_path=weir, pg_temp: The job, key and run of a task that the node holds; WR410 if it does not.
+function leased_many(node text, tasks uuid[], attempts integer[], tokens uuid[]) returns TABLE(task uuid, attempt integer, job uuid, key text)
+  plpgsql stable security definer set plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The job and key of those tasks of these leases that the node holds.
 function log_event(level text, type text, message text DEFAULT NULL::text, data jsonb DEFAULT NULL::jsonb, job uuid DEFAULT NULL::uuid, task uuid DEFAULT NULL::uuid, source text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns bigint
   plpgsql volatile security definer set search_path=weir, pg_temp: Adds an event to the timeline without a lease: about a job, a task or neither. Returns its number.
 function mark_exported(partition text, location text, rows bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
@@ -2310,6 +2314,8 @@ function record(task uuid, attempt integer, token uuid, type text, message text 
   plpgsql volatile security definer set search_path=weir, pg_temp: Adds an event to a leased task: ok, lease_lost or unknown.
 function record_artifact(task uuid, attempt integer, token uuid, kind text, name text, bucket text, key text, size bigint, content_type text DEFAULT 'application/octet-stream'::text, sha256 text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
   plpgsql volatile security definer set search_path=weir, pg_temp: Notes an object of a leased task: ok, lease_lost or unknown.
+function record_many(node text, tasks uuid[], attempts integer[], tokens uuid[], types text[], messages text[], data jsonb[], levels text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
+  plpgsql volatile security definer set jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Adds events to tasks that a node has leased. Returns only what was refused.
 function refuse(task uuid, reason text, by text DEFAULT NULL::text, names text[] DEFAULT NULL::text[], at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Ends a held task as failed: a person decided that it must not run.
 function register_node(name text, labels jsonb DEFAULT '{}'::jsonb, capacity jsonb DEFAULT '{}'::jsonb, version text DEFAULT NULL::text, drivers text[] DEFAULT NULL::text[], isolation text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
@@ -2673,10 +2679,12 @@ weir_worker: execute on function give_back_many
 weir_worker: execute on function heartbeat
 weir_worker: execute on function inputs
 weir_worker: execute on function leased
+weir_worker: execute on function leased_many
 weir_worker: execute on function open_gates
 weir_worker: execute on function pc_slots
 weir_worker: execute on function record
 weir_worker: execute on function record_artifact
+weir_worker: execute on function record_many
 weir_worker: execute on function register_node
 weir_worker: execute on function register_worker
 weir_worker: execute on function renew

@@ -55,11 +55,12 @@ begin
   end loop;
 end $$;
 
-grant execute on function weir.claim, weir.start_many, weir.renew, weir.record, weir.finish, weir.finish_many,
-  weir.fail, weir.fail_many, weir.give_back_many, weir.confirm_cancel, weir.register_node, weir.register_worker,
-  weir.heartbeat, weir.report_faults, weir.stop_worker, weir.tend, weir.open_gates, weir.expire
+grant execute on function weir.claim, weir.start_many, weir.renew, weir.record, weir.record_many, weir.finish,
+  weir.finish_many, weir.fail, weir.fail_many, weir.give_back_many, weir.confirm_cancel, weir.register_node,
+  weir.register_worker, weir.heartbeat, weir.report_faults, weir.stop_worker, weir.tend, weir.open_gates, weir.expire
   to weir_worker;
-grant execute on function weir.leased, weir.foreign_leases, weir.inputs, weir.bound_slots to weir_worker;
+grant execute on function weir.leased, weir.leased_many, weir.foreign_leases, weir.inputs, weir.bound_slots
+  to weir_worker;
 -- What a planner says of tasks (plan_task, wait_for, decide, relabel, set_job_note) is the server's to say: who submits
 -- must not end the work of others as done.
 grant execute on function weir.open_job, weir.add_tasks, weir.close_job, weir.why_job, weir.retry_job to weir_client;

@@ -5,7 +5,7 @@
 //	        └─► attempt ──► driver ──► work  │
 //	               │  ▲                │     │
 //	               │  └── lines ◄──────┘     │
-//	               └─► start, renew, notes, log, artifacts, end
+//	               └─► report (start, notes, log, end), renew, artifacts
 //
 // The contract:
 //
@@ -19,6 +19,10 @@
 //     renewed meanwhile, so that finished work is not repeated because a server was slow
 //     or away. After five lease lengths the task goes to another worker. A claim whose
 //     answer was lost is repeated with the same id.
+//   - One call reports what is new of all attempts: starts, notes and small pieces of logs
+//     wait for each other for a moment, longer the more attempts the agent holds
+//     (docs/decisions/0038). An end goes at once and takes along what waits, so that
+//     nothing of an attempt arrives after its end.
 //   - The output of work is never trusted: lines, results and events are bounded, made
 //     valid and stripped of secrets before they leave the machine.
 //   - An attempt leaves no process and no folder behind.

@@ -49,18 +49,13 @@ func (f *far) Renew(ctx context.Context, l []node.Lease, length time.Duration) (
 	return r, err
 }
 
-func (f *far) Record(ctx context.Context, notes []node.Note) (r []node.Refusal, err error) {
+func (f *far) Report(ctx context.Context, told node.Told) (h node.Heard, err error) {
 	if err = f.err(); err == nil {
-		r, err = f.Transport.Record(ctx, notes)
+		h, err = f.Transport.Report(ctx, told)
+	} else if len(told.Logs) > 0 {
+		f.logs.Add(1)
 	}
-	return r, err
-}
-
-func (f *far) End(ctx context.Context, o []node.Outcome) (r []node.Refusal, err error) {
-	if err = f.err(); err == nil {
-		r, err = f.Transport.End(ctx, o)
-	}
-	return r, err
+	return h, err
 }
 
 func (f *far) AppendLog(ctx context.Context, l node.Lease, c node.LogChunk) error {

@@ -176,15 +176,16 @@ func (l *lossy) Claim(ctx context.Context, r node.ClaimRequest) (node.Claimed, e
 	return c, err
 }
 
-func (l *lossy) End(ctx context.Context, o []node.Outcome) ([]node.Refusal, error) {
-	if l.refuse.Add(-1) >= 0 {
-		return nil, errLossy
+func (l *lossy) Report(ctx context.Context, told node.Told) (node.Heard, error) {
+	ends := len(told.Ends) > 0
+	if ends && l.refuse.Add(-1) >= 0 {
+		return node.Heard{}, errLossy
 	}
-	r, err := l.Transport.End(ctx, o)
-	if l.lose.Add(-1) >= 0 {
-		return nil, errLossy
+	h, err := l.Transport.Report(ctx, told)
+	if ends && l.lose.Add(-1) >= 0 {
+		return node.Heard{}, errLossy
 	}
-	return r, err
+	return h, err
 }
 
 func TestLostAnswers(t *testing.T) {

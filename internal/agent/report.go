@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/leasing"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
@@ -28,15 +29,49 @@ const (
 	notesTries = 5
 	// progressEvery is the shortest time between two reports of progress.
 	progressEvery = time.Second
+	// gatherEach is how long a start, a note or a piece of a log waits for others, for each
+	// further attempt that the agent holds, up to gatherMost: one call then reports many.
+	// What an agent with a single attempt has to say goes at once.
+	gatherEach, gatherMost = 100 * time.Millisecond, 2 * time.Second
 )
 
-// mail is what the reporter has to report. One goroutine reports it all, in this order,
-// so that a note never arrives after the end of its attempt.
+// mail is what the reporter has to report. One goroutine reports it all, with one call, so
+// that a note never arrives after the end of its attempt.
 type mail struct {
 	starts []*attempt
 	notes  []node.Note
+	logs   []*piece
 	ends   []*ending
+	// due is the uptime at which starts, notes and logs go, if no end takes them along
+	// before.
+	due time.Duration
 }
+
+// piece is a piece of a log, and its answer.
+type piece struct {
+	node.LogPiece
+	answered chan answeredPiece
+}
+
+// answeredPiece is what became of a piece, and how long the call took.
+type answeredPiece struct {
+	err  error
+	took time.Duration
+}
+
+// take removes and returns the mail if it is to be reported now; otherwise it returns how
+// long it can wait. An end goes at once.
+func (m *mail) take(now time.Duration, all bool) (out mail, rest time.Duration) {
+	if !m.empty() && len(m.notes) < batchMost && len(m.ends) == 0 && !all {
+		rest = max(m.due-now, 0)
+	}
+	if rest == 0 {
+		out, *m = *m, mail{}
+	}
+	return out, rest
+}
+
+func (m *mail) empty() bool { return len(m.starts)+len(m.notes)+len(m.logs)+len(m.ends) == 0 }
 
 // ending is the end of an attempt that must be reported.
 type ending struct {
@@ -51,9 +86,19 @@ type ending struct {
 // announce reports that work has started.
 func (a *Agent) announce(at *attempt) {
 	a.mu.Lock()
+	a.gather()
 	a.mail.starts = append(a.mail.starts, at)
 	a.mu.Unlock()
 	signal(a.told)
+}
+
+// gather sets when the mail goes, before something is added to it that can wait. The caller
+// holds the mutex.
+func (a *Agent) gather() {
+	wait := min(time.Duration(max(len(a.held)-1, 0))*gatherEach, gatherMost, a.config.Lease/10)
+	if due := uptime.Now() + wait; a.mail.empty() || due < a.mail.due {
+		a.mail.due = due
+	}
 }
 
 // note reports an event of the work.
@@ -75,10 +120,13 @@ func (at *attempt) tell(n node.Note) {
 	a := at.agent
 	n.Message = pgtext.Cut(pgtext.Text(n.Message), messageMost)
 	a.mu.Lock()
+	a.gather()
 	a.mail.notes = newest(append(a.mail.notes, n))
 	a.mu.Unlock()
 	signal(a.told)
 }
+
+var errNotKept = errors.New("the server could not keep a piece of a log")
 
 // newest returns the notes that there is room for.
 func newest(notes []node.Note) []node.Note { return notes[max(0, len(notes)-mailMost):] }
@@ -150,21 +198,12 @@ func unescaped(text []byte) ([]byte, error) {
 // reportLoop reports until ctx ends and nothing is left to report.
 func (a *Agent) reportLoop(ctx context.Context) {
 	for failures, answered := 0, 0; ; {
-		heard := a.heard.Load()
-		a.mu.Lock()
-		m := a.mail
-		a.mail = mail{}
-		a.mu.Unlock()
-		if len(m.starts)+len(m.notes)+len(m.ends) == 0 {
-			select {
-			case <-a.told:
-				continue
-			case <-ctx.Done():
-				return
-			}
+		m, done := a.nextMail(ctx)
+		if done {
+			return
 		}
-		a.tellStarts(ctx, m)
-		notes := a.tellNotes(ctx, m.notes)
+		heard := a.heard.Load()
+		notes, ends := a.tellMail(ctx, m)
 		if a.heard.Load() != heard {
 			answered++
 		}
@@ -172,12 +211,6 @@ func (a *Agent) reportLoop(ctx context.Context) {
 		// other calls are answered they are given up, because an event is not worth more.
 		if answered >= notesTries || ctx.Err() != nil {
 			notes = nil
-		}
-		var ends []*ending
-		if len(notes) > 0 {
-			ends = a.keep(m.ends) // a note must not arrive after the end of its attempt
-		} else {
-			ends = a.tellEnds(ctx, m.ends)
 		}
 		if len(notes)+len(ends) == 0 {
 			failures, answered = 0, 0
@@ -192,82 +225,130 @@ func (a *Agent) reportLoop(ctx context.Context) {
 	}
 }
 
-// tellStarts reports starts once. It leaves out attempts that have ended in the meantime,
-// because the end implies the start.
-func (a *Agent) tellStarts(ctx context.Context, m mail) {
+// nextMail waits for mail that is due and takes it. It returns done if ctx has ended and
+// there is none.
+func (a *Agent) nextMail(ctx context.Context) (m mail, done bool) {
+	for {
+		over := ctx.Err() != nil
+		a.mu.Lock()
+		m, rest := a.mail.take(uptime.Now(), over)
+		a.mu.Unlock()
+		switch {
+		case !m.empty():
+			return m, false
+		case over:
+			return m, true
+		case rest > 0:
+			loop.Wait(ctx, rest, a.told)
+		default:
+			select {
+			case <-a.told:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// tellMail reports everything with one call, or with several if there is much, and returns
+// what must be reported again. Starts are reported once, and not for attempts that have
+// ended in the meantime, because the end implies the start.
+func (a *Agent) tellMail(ctx context.Context, m mail) (notes []node.Note, left []*ending) {
+	for len(m.notes) > batchMost {
+		if err := a.call(ctx, mail{notes: m.notes[:batchMost]}, callMost); err != nil && !final(err) {
+			a.answerLogs(m.logs, nil, err, 0)
+			return m.notes, a.keep(m.ends) // a note must not arrive after the end of its attempt
+		}
+		m.notes = m.notes[batchMost:]
+	}
+	if len(m.ends) > batchMost {
+		left, m.ends = m.ends[batchMost:], m.ends[:batchMost]
+	}
 	ended := map[*attempt]bool{}
 	for _, e := range m.ends {
 		ended[e.at] = true
 	}
-	starts := slices.DeleteFunc(m.starts, func(at *attempt) bool { return ended[at] })
-	for length, part := range a.byLength(starts) {
-		leases := leasesOf(part)
-		call, cancel := context.WithTimeout(ctx, callMost)
-		sent := uptime.Now()
-		refusals, err := a.transport.Start(call, leases, length)
-		cancel()
-		if err != nil {
-			a.failed("start", err)
-			continue
-		}
-		a.hear()
-		a.extended(part, byLease(leases, refusals), sent, length)
+	m.starts = slices.DeleteFunc(m.starts, func(at *attempt) bool { return ended[at] })
+	var renewing []*ending
+	m.ends, renewing = a.beginTelling(m.ends)
+	left = append(renewing, left...)
+	if m.empty() {
+		return nil, left
 	}
+	timeout := callMost
+	if len(m.ends) > 0 {
+		// Short enough that a lease which is not renewed in the meantime outlives the call.
+		timeout = min(callMost, a.config.Lease/3)
+	}
+	if err := a.call(ctx, m, timeout); err != nil {
+		if final(err) {
+			m.notes = nil
+		}
+		return m.notes, append(a.keep(m.ends), left...)
+	}
+	return nil, left
 }
 
-// tellNotes reports events, and returns those that must be reported again.
-func (a *Agent) tellNotes(ctx context.Context, notes []node.Note) (left []node.Note) {
-	for len(notes) > 0 {
-		batch := notes[:min(len(notes), batchMost)]
-		call, cancel := context.WithTimeout(ctx, callMost)
-		_, err := a.transport.Record(call, batch)
-		cancel()
-		if err != nil && !final(err) {
-			a.failed("record", err)
-			return notes
-		}
-		if err == nil {
-			a.hear()
-		}
-		notes = notes[len(batch):]
+// call makes the call that reports mail, and acts on its answer.
+func (a *Agent) call(ctx context.Context, m mail, timeout time.Duration) error {
+	told := node.Told{Notes: m.notes}
+	lengths := map[time.Duration][]*attempt{}
+	a.mu.Lock()
+	for _, at := range m.starts {
+		length := at.length()
+		lengths[length] = append(lengths[length], at)
+		told.Starts = append(told.Starts, node.Start{Lease: at.Holds(), Length: length})
+	}
+	a.mu.Unlock()
+	for _, p := range m.logs {
+		told.Logs = append(told.Logs, p.LogPiece)
+	}
+	for _, e := range m.ends {
+		told.Ends = append(told.Ends, e.Outcome)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	sent := uptime.Now()
+	heard, err := a.transport.Report(ctx, told)
+	a.answerLogs(m.logs, heard.Logs, err, uptime.Now()-sent)
+	if err != nil {
+		a.failed("report", err)
+		return err
+	}
+	a.hear()
+	for length, part := range lengths {
+		a.extended(part, byLease(leasesOf(part), heard.Refused), sent, length)
+	}
+	leases := make([]node.Lease, len(m.ends))
+	for i, e := range m.ends {
+		leases[i] = e.Lease
+	}
+	answers := byLease(leases, heard.Refused)
+	for _, e := range m.ends {
+		a.count(e, answers[e.Lease])
+		close(e.answered)
 	}
 	return nil
 }
 
-// tellEnds reports how attempts ended and returns those that must be reported again.
-func (a *Agent) tellEnds(ctx context.Context, ends []*ending) (left []*ending) {
-	if len(ends) > batchMost {
-		left, ends = ends[batchMost:], ends[:batchMost]
+// answerLogs gives each piece of a log its answer.
+func (a *Agent) answerLogs(logs []*piece, answers []string, err error, took time.Duration) {
+	for i, p := range logs {
+		answer := node.LogFailed
+		if i < len(answers) {
+			answer = answers[i]
+		}
+		said := answeredPiece{err: err, took: took}
+		switch {
+		case err != nil || answer == node.LogKept:
+		case answer == node.LeaseLost:
+			said.err = weir.ErrLeaseLost
+		case answer == node.LogRefused:
+			said.err = node.ErrNoBucket
+		default:
+			said.err = errNotKept
+		}
+		p.answered <- said // it has room for one
 	}
-	var outcomes []node.Outcome
-	ends, renewing := a.beginTelling(ends)
-	left = append(renewing, left...)
-	if len(ends) == 0 {
-		return left
-	}
-	for _, e := range ends {
-		outcomes = append(outcomes, e.Outcome)
-	}
-	// The timeout is short enough that a lease which is not renewed in the meantime
-	// outlives the call.
-	call, cancel := context.WithTimeout(ctx, min(callMost, a.config.Lease/3))
-	defer cancel()
-	refusals, err := a.transport.End(call, outcomes)
-	if err != nil {
-		a.failed("end", err)
-		return append(a.keep(ends), left...)
-	}
-	a.hear()
-	leases := make([]node.Lease, len(ends))
-	for i, e := range ends {
-		leases[i] = e.Lease
-	}
-	answers := byLease(leases, refusals)
-	for _, e := range ends {
-		a.count(e, answers[e.Lease])
-		close(e.answered)
-	}
-	return left
 }
 
 // beginTelling keeps renewals away from ends that are reported now. Ends that are being

@@ -22,8 +22,13 @@ const (
 	shipPause, shipRarest = 10, 30 * time.Second
 	// shipMost is the largest size of a piece when many lines wait.
 	shipMost = 1 << 20
+	// pieceMost is the largest size of a piece that is reported together with others.
+	pieceMost = 16 << 10
 	// sayMost is the longest time between two events about the log.
 	sayMost = 10 * time.Second
+	// noteEvery is the shortest time between two writes of the journal for lines that leave
+	// neither log nor event, such as progress.
+	noteEvery = 10 * time.Second
 )
 
 // sayAfter returns how long after an event about the log the next one may come. A
@@ -42,6 +47,7 @@ type shipper struct {
 	// Only the shipping goroutine uses these, and finish after it.
 	seq    int
 	last   journal
+	noted  time.Time // when the journal was last written
 	unsent []entry
 	// mute is set if there is no bucket to send the log to.
 	mute bool
@@ -153,6 +159,8 @@ func (s *shipper) rest() time.Duration { return min(max(shipEvery, s.took*shipPa
 func (s *shipper) leave() {
 	close(s.stop)
 	s.done.Wait()
+	s.noted = time.Time{}
+	s.note()
 }
 
 // finish sends the rest. It gives up when there is no time left for it.
@@ -200,18 +208,18 @@ func (s *shipper) send(ctx context.Context) bool {
 		s.began = now
 	}
 	quiet := !s.ending && now.Sub(s.said) < sayAfter(now.Sub(s.began))
-	call, cancel := context.WithTimeout(ctx, callMost)
-	defer cancel()
-	defer func() { s.took = time.Since(now) }()
-	err := s.at.agent.transport.AppendLog(call, s.at.Holds(), node.LogChunk{Seq: s.seq, Lines: lines.Bytes(), From: first.at, To: last.at, Quiet: quiet, Before: s.hushed})
+	// The event about it goes with the other notes of the agent.
+	err := s.append(ctx, node.LogChunk{Seq: s.seq, Lines: lines.Bytes(), From: first.at, To: last.at, Quiet: true, Before: s.hushed})
 	switch {
 	case err == nil:
 		s.seq++
-		if s.hushed += len(s.unsent); !quiet {
-			s.said, s.hushed = now, 0
-		}
+		s.hushed += len(s.unsent)
 		s.unsent = nil
 		s.last.Stdout, s.last.Stderr = last.out, last.err
+		if !quiet {
+			s.said = now
+			s.sayRest()
+		}
 		return true
 	case errors.Is(err, node.ErrNoBucket) || final(err) || noBucket(err):
 		s.mute, s.unsent = true, nil
@@ -219,13 +227,41 @@ func (s *shipper) send(ctx context.Context) bool {
 		return true
 	case lost(err):
 		s.at.stop(errLost)
-	case ctx.Err() == nil:
+	case ctx.Err() == nil && !errors.Is(err, context.Canceled):
 		s.at.agent.failed("keep the log", err)
 	}
 	return false
 }
 
-// sayRest reports the last lines if they were stored without an event.
+// append stores a piece. A small one goes with what the agent reports of all its attempts,
+// unless the attempt ends.
+func (s *shipper) append(ctx context.Context, chunk node.LogChunk) error {
+	a, now := s.at.agent, time.Now()
+	ctx, cancel := context.WithTimeout(ctx, callMost+gatherMost)
+	defer cancel()
+	a.mu.Lock()
+	if s.ending || len(a.held) < 2 || len(chunk.Lines) > pieceMost {
+		a.mu.Unlock()
+		defer func() { s.took = time.Since(now) }()
+		return a.transport.AppendLog(ctx, s.at.Holds(), chunk)
+	}
+	p := &piece{node.LogPiece{Lease: s.at.Holds(), LogChunk: chunk}, make(chan answeredPiece, 1)}
+	a.gather()
+	a.mail.logs = append(a.mail.logs, p)
+	a.mu.Unlock()
+	signal(a.told)
+	select {
+	case said := <-p.answered:
+		s.took = said.took
+		return said.err
+	case <-s.stop: // the attempt ends: the same piece again is the same piece
+	case <-ctx.Done():
+		s.took = time.Since(now)
+	}
+	return context.Canceled
+}
+
+// sayRest reports the lines that were stored without an event.
 func (s *shipper) sayRest() {
 	if s.hushed == 0 {
 		return
@@ -250,11 +286,16 @@ func (s *shipper) note() {
 	if j.Stdout == s.last.Stdout && j.Stderr == s.last.Stderr && j.Seq == s.last.Seq && j.Events == s.last.Events {
 		return
 	}
+	// Progress and results that are read twice do no harm. Lines of the log and events
+	// would be there twice.
+	if j.Seq == s.last.Seq && j.Events == s.last.Events && time.Since(s.noted) < noteEvery {
+		return
+	}
 	if err := s.at.dir.save(journalFile, j); err != nil {
 		s.at.agent.log.Warn("the journal of an attempt was not written", "task", s.at.Task, "error", err)
 		return
 	}
-	s.last = j
+	s.last, s.noted = j, time.Now()
 }
 
 // resume continues where a previous process of the agent stopped.

@@ -247,11 +247,11 @@ func (d *deaf) Renew(ctx context.Context, l []node.Lease, length time.Duration) 
 	return d.Transport.Renew(ctx, l, length)
 }
 
-func (d *deaf) End(ctx context.Context, o []node.Outcome) ([]node.Refusal, error) {
+func (d *deaf) Report(ctx context.Context, told node.Told) (node.Heard, error) {
 	if d.isDead() {
-		return nil, context.DeadlineExceeded
+		return node.Heard{}, context.DeadlineExceeded
 	}
-	return d.Transport.End(ctx, o)
+	return d.Transport.Report(ctx, told)
 }
 
 // An agent that is cut off kills its work before the lease ends, and gives up when it has
@@ -357,11 +357,11 @@ func (s *slow) Renew(ctx context.Context, l []node.Lease, length time.Duration) 
 	return s.Transport.Renew(ctx, l, length)
 }
 
-func (s *slow) End(ctx context.Context, o []node.Outcome) ([]node.Refusal, error) {
-	if s.shut(true) {
-		return nil, context.DeadlineExceeded
+func (s *slow) Report(ctx context.Context, told node.Told) (node.Heard, error) {
+	if len(told.Ends) > 0 && s.shut(true) {
+		return node.Heard{}, context.DeadlineExceeded
 	}
-	return s.Transport.End(ctx, o)
+	return s.Transport.Report(ctx, told)
 }
 
 // Finished work is not repeated because its end could not be reported for longer than its

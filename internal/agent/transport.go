@@ -25,6 +25,8 @@ type Transport interface {
 	Renew(ctx context.Context, leases []node.Lease, length time.Duration) ([]node.Refusal, error)
 	Record(ctx context.Context, notes []node.Note) ([]node.Refusal, error)
 	End(ctx context.Context, outcomes []node.Outcome) ([]node.Refusal, error)
+	// Report does what Start, Record, AppendLog and End do, in one call.
+	Report(ctx context.Context, told node.Told) (node.Heard, error)
 	Secrets(ctx context.Context, lease node.Lease) (map[string]string, error)
 	Upload(ctx context.Context, lease node.Lease, meta node.ArtifactMeta, r io.Reader) error
 	AppendLog(ctx context.Context, lease node.Lease, chunk node.LogChunk) error

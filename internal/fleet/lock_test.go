@@ -92,6 +92,35 @@ func TestDevicesAreJudgedUnderTheirLock(t *testing.T) {
 	})
 }
 
+// A device that moves to another PC while a claim of the first one is open has its work: the
+// claim of the second one leaves the device out, and does not fail.
+func TestAClaimLeavesOutADeviceThatWorks(t *testing.T) {
+	const moves = `update weir.devices set node = (select id from weir.nodes where name = 'PC-02')%s where serial = 'd01'; select weir.fleet_claim('PC-02', 'PC-02', 1, at => {t})`
+	for name, also := range map[string]string{
+		"for a unit":        ``,
+		"for a health task": `, health = 'suspect', check_at = {t}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.policy(PolicyChange{Health: json.RawMessage(`{"run": {"argv": ["./health"]}}`)})
+			r.report("PC-01", named("d", 1)...)
+			r.report("PC-02", named("e", 1)...)
+			r.exec(`update weir.devices set check_at = null, health = case serial when 'd01' then 'good' else 'retired' end`)
+			r.submit("job", func(s *Spec) { s.Any = 2 })
+			r.play(nil, testdb.Overlap{
+				Name:   name,
+				First:  `select weir.fleet_claim('PC-01', 'PC-01', 1, at => {t})`,
+				Second: fmt.Sprintf(moves, also),
+				Then:   `select count(*) = 1 from weir.running`,
+			})
+			r.want("units that run", r.count(`select count(*) from weir.fleet_units where state = 'running'`), 1)
+			r.want("tasks", r.count(`select count(*) from weir.tasks`), 1)
+			r.exec(`update weir.devices set node = (select id from weir.nodes where name = 'PC-01') where serial = 'd01'`)
+		})
+	}
+}
+
 // A change of a PC waits for the holder of its row, such as a claim, and has locked
 // nothing of the PC in the meantime.
 func TestThePCIsLockedBeforeItsDevices(t *testing.T) {

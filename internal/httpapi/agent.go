@@ -32,6 +32,8 @@ type Desk interface {
 	Renew(ctx context.Context, leases []node.Lease, length time.Duration) ([]node.Refusal, error)
 	Record(ctx context.Context, notes []node.Note) ([]node.Refusal, error)
 	End(ctx context.Context, outcomes []node.Outcome) ([]node.Refusal, error)
+	// Report does what Start, Record, AppendLog and End do, in one call.
+	Report(ctx context.Context, told node.Told) (node.Heard, error)
 	Secrets(ctx context.Context, lease node.Lease) (map[string]string, error)
 	AppendLog(ctx context.Context, lease node.Lease, chunk node.LogChunk) error
 	// Upload stores an object; Presign and Commit let the node put it into the bucket
@@ -174,12 +176,41 @@ func (a *API) agentRenew(ctx context.Context, in *RenewInput) (*One[wire.Refusal
 type NotesInput struct{ Body wire.Notes }
 
 func (a *API) agentRecord(ctx context.Context, in *NotesInput) (*One[wire.Refusals], error) {
-	for i, n := range in.Body.Notes {
-		if n.Data != "" && !json.Valid([]byte(n.Data)) {
-			return nil, problem.Refuse(fmt.Sprintf("notes[%d].data", i), "send JSON as text", "is not JSON")
-		}
+	if err := checkNotes(in.Body.Notes); err != nil {
+		return nil, err
 	}
 	return a.onLeases(ctx, func(desk Desk) ([]node.Refusal, error) { return desk.Record(ctx, in.Body.Node()) })
+}
+
+func checkNotes(notes []wire.Note) error {
+	for i, n := range notes {
+		if n.Data != "" && !json.Valid([]byte(n.Data)) {
+			return problem.Refuse(fmt.Sprintf("notes[%d].data", i), "send JSON as text", "is not JSON")
+		}
+	}
+	return nil
+}
+
+// ToldInput is everything that an agent reports at one moment.
+type ToldInput struct{ Body wire.Told }
+
+func (a *API) agentReport(ctx context.Context, in *ToldInput) (*One[wire.Heard], error) {
+	desk, err := a.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkNotes(in.Body.Notes); err != nil {
+		return nil, err
+	}
+	size := 0
+	for _, l := range in.Body.Logs {
+		size += len(l.Lines)
+	}
+	if size > wire.MostLog {
+		return nil, problem.New(problem.TooLarge, "send them in several calls", "logs: over %d bytes", wire.MostLog)
+	}
+	heard, err := desk.Report(ctx, in.Body.Node())
+	return one(wire.HeardOf(heard), err)
 }
 
 // OutcomesInput reports how attempts ended.

@@ -149,6 +149,7 @@ func TestForeignLeases(t *testing.T) {
 	bodies := map[string]any{
 		"/agent/start": one, "/agent/renew": wire.Renewal{Leases: one, LeaseMS: 60_000},
 		"/agent/record":           wire.Notes{Notes: []wire.Note{{Lease: a.Lease, Type: "progress"}}},
+		"/agent/report":           wire.Told{Notes: []wire.Note{{Lease: a.Lease, Type: "progress"}}, Outcomes: []wire.Outcome{{Lease: a.Lease, Verdict: "failed", Error: "not yours", Final: true}}},
 		"/agent/end":              wire.Outcomes{Outcomes: []wire.Outcome{{Lease: a.Lease, Verdict: "failed", Error: "not yours", Final: true}}},
 		"/agent/secrets":          wire.Held{Lease: a.Lease},
 		"/agent/logs":             wire.Log{Lease: a.Lease, Lines: []byte("{}\n")},

@@ -181,6 +181,7 @@ func agentRoutes() []Route {
 		{post, "/agent/renew", auth.Command, "lease", Own, "Prolong leases, and hear which are lost or to be cancelled", handle((*API).agentRenew)},
 		{post, "/agent/record", auth.Command, "lease", Own, "Add events to the timeline of leased tasks", large(handle((*API).agentRecord))},
 		{post, "/agent/end", auth.Command, "lease", Own, "Say how leased tasks ended", large(handle((*API).agentEnd))},
+		{post, "/agent/report", auth.Command, "lease", Own, "Say at once what begun, happened, was printed and ended of leased tasks", large(handle((*API).agentReport))},
 		{post, "/agent/secrets", auth.Command, "lease", Own, "Read the secrets of a leased task", handle((*API).agentSecrets)},
 		{post, "/agent/logs", auth.Command, "lease", Own, "Keep a piece of the log of a leased task", large(handle((*API).agentLog))},
 		{post, "/agent/artifacts/begin", auth.Command, "lease", Own, "Ask where to put an artifact of a leased task", handle((*API).agentBegin)},

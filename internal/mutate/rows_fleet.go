@@ -25,6 +25,18 @@ var fleetRows = []Row{
 		fleetTests, "TestTheIndexesOfFleets",
 	},
 	{
+		"a claim leaves out a device that works", "schema/functions/fleet/_fleet_lease_units.sql",
+		`
+    on conflict (device) where device is not null do nothing`, ``,
+		fleetTests, "TestAClaimLeavesOutADeviceThatWorks",
+	},
+	{
+		"a health task leaves out a device that works", "schema/functions/fleet/_fleet_lease_checks.sql",
+		`
+    on conflict (device) where device is not null do nothing`, ``,
+		fleetTests, "TestAClaimLeavesOutADeviceThatWorks",
+	},
+	{
 		"one job of a lane is active", "schema/migrations/0031_fleet_answers.sql",
 		`create unique index fleet_active`, `create index fleet_active`,
 		fleetTests, "TestTheIndexesOfFleets",

@@ -219,9 +219,39 @@ var serverRows = []Row{
 		nodeTests, "TestADeskTouchesItsOwnLeases",
 	},
 	{
-		"a node records for its own leases", "internal/node/report.go",
-		`select case when exists (select from weir.foreign_leases($1, array[$2::uuid], array[$3::int], array[$4::uuid])) then 'lease_lost'`,
-		`select case when $1::text is null then 'lease_lost'`,
+		"a node records for its own leases", "schema/functions/engine/record_many.sql",
+		`
+      and r.node = here offset 0) r`, ` offset 0) r`,
 		nodeTests, "TestADeskTouchesItsOwnLeases",
+	},
+	{
+		"record_many checks the token", "schema/functions/engine/record_many.sql",
+		`r.attempt = g.attempt and r.token = g.token
+      and r.node`, `r.attempt = g.attempt
+      and r.node`,
+		nodeTests, "TestNotesAreWrittenTogether",
+	},
+	{
+		"record_many checks the attempt", "schema/functions/engine/record_many.sql",
+		`r.task = g.task and r.attempt = g.attempt and r.token = g.token
+      and r.node`, `r.task = g.task and r.token = g.token
+      and r.node`,
+		nodeTests, "TestNotesAreWrittenTogether",
+	},
+	{
+		"leased_many checks the token", "schema/functions/engine/leased_many.sql",
+		` and r.attempt = g.attempt and r.token = g.token`, ` and r.attempt = g.attempt`,
+		nodeTests, "TestReportAtOnce",
+	},
+	{
+		"leased_many checks the node", "schema/functions/engine/leased_many.sql",
+		`
+        and r.node = (select n.id from weir.nodes n where n.name = leased_many.node)`, ``,
+		nodeTests, "TestReportAtOnce",
+	},
+	{
+		"an end takes the notes of its attempt along", "internal/agent/report.go",
+		`&& len(m.ends) == 0 && !all`, `&& !all`,
+		"./internal/agent", "TestMailGathersNotes",
 	},
 }

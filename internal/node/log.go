@@ -34,21 +34,14 @@ func (d *Desk) AppendLog(ctx context.Context, lease Lease, chunk LogChunk) error
 		return err
 	}
 	job, task := l.place()
-	if chunk.Seq == 0 && lease.Attempt > 1 {
-		if err := d.makeRoom(ctx, job, task, lease.Attempt); err != nil {
-			d.log.Warn("the logs of earlier attempts were not looked at", "task", lease.Task, "error", err)
-		}
-	}
-	key := blob.LogKey(job, task, lease.Attempt, chunk.Seq)
-	packed := joblog.Pack(chunk.Lines)
-	if _, err := d.bucket.Put(ctx, key, bytes.NewReader(packed), int64(len(packed)), "application/x-ndjson"); err != nil {
-		return wrap("keep the log", err)
+	if err := d.putLog(ctx, job, task, lease, chunk); err != nil {
+		return err
 	}
 	if chunk.Quiet {
 		return nil
 	}
 	data, err := json.Marshal(map[string]any{
-		"key": key, "seq": chunk.Seq, "lines": chunk.Before + bytes.Count(chunk.Lines, []byte("\n")), "bytes": len(chunk.Lines), "from": chunk.From.UTC(), "to": chunk.To.UTC(),
+		"key": blob.LogKey(job, task, lease.Attempt, chunk.Seq), "seq": chunk.Seq, "lines": chunk.Before + bytes.Count(chunk.Lines, []byte("\n")), "bytes": len(chunk.Lines), "from": chunk.From.UTC(), "to": chunk.To.UTC(),
 	})
 	if err != nil {
 		return wrap("keep the log", err)

@@ -27,13 +27,19 @@ const ours = `with s as materialized (select * from unnest($1::uuid[], $2::int[]
 // Start reports that work has started, and extends its leases to the given length from now
 // (zero: as they are).
 func (d *Desk) Start(ctx context.Context, leases []Lease, length time.Duration) ([]Refusal, error) {
-	const start = `select x.task, x.attempt, x.refusal from a, weir.start_many(a.tasks, a.attempts, a.tokens) x`
+	sql, args := startSQL(d.worker, length)
+	return d.ask(ctx, "start", leases, sql, args...)
+}
+
+// startSQL returns the statement that starts attempts, and its arguments after the leases.
+func startSQL(worker string, length time.Duration) (sql string, args []any) {
+	const start = ours + `select x.task, x.attempt, x.refusal from a, weir.start_many(a.tasks, a.attempts, a.tokens) x`
 	if length <= 0 {
-		return d.ask(ctx, "start", leases, ours+start)
+		return start, nil
 	}
 	// A lost lease is refused by both.
-	return d.ask(ctx, "start", leases, ours+start+`
-		union select x.task, x.attempt, x.refusal from a, weir.renew($5, a.tasks, a.attempts, a.tokens, $6) x`, d.worker, length)
+	return start + `
+		union select x.task, x.attempt, x.refusal from a, weir.renew($5, a.tasks, a.attempts, a.tokens, $6) x`, []any{worker, length}
 }
 
 // Renew extends leases to the given length from now (zero: 30 s), and returns which are
@@ -48,24 +54,10 @@ func (d *Desk) Renew(ctx context.Context, leases []Lease, length time.Duration) 
 // Record adds to the timelines of leased tasks. A note that the database refuses is left
 // out, and the error says why; the others are written.
 func (d *Desk) Record(ctx context.Context, notes []Note) ([]Refusal, error) {
-	batch := &pgx.Batch{}
-	for _, n := range notes {
-		batch.Queue(`select case when exists (select from weir.foreign_leases($1, array[$2::uuid], array[$3::int], array[$4::uuid])) then 'lease_lost'
-			else weir.record($2, $3, $4, $5, nullif($6, ''), $7, nullif($8, '')) end`, d.node, n.Task, n.Attempt, token(n.Lease), n.Type, n.Message, n.Data, n.Level)
+	if len(notes) == 0 {
+		return nil, nil
 	}
-	results := d.pool.SendBatch(ctx, batch)
-	var refused []Refusal
-	var first error
-	for _, n := range notes {
-		var answer string
-		if first = results.QueryRow().Scan(&answer); first != nil {
-			break // a batch is one transaction, so nothing of it was written
-		}
-		if answer != "ok" {
-			refused = append(refused, Refusal{n.Task, n.Attempt, answer})
-		}
-	}
-	_ = results.Close() // its error is the one we have
+	refused, first := d.record(ctx, notes)
 	if first == nil {
 		return refused, nil
 	}
@@ -73,7 +65,7 @@ func (d *Desk) Record(ctx context.Context, notes []Note) ([]Refusal, error) {
 		return nil, wrap("record", first)
 	}
 	refused, first = nil, nil
-	for _, n := range notes {
+	for _, n := range notes { // nothing was written
 		one, err := d.Record(ctx, []Note{n})
 		refused = append(refused, one...)
 		if err != nil && first == nil {
@@ -81,6 +73,31 @@ func (d *Desk) Record(ctx context.Context, notes []Note) ([]Refusal, error) {
 		}
 	}
 	return refused, first
+}
+
+// record adds notes with one statement.
+func (d *Desk) record(ctx context.Context, notes []Note) ([]Refusal, error) {
+	sql, args := d.notes(notes)
+	rows, err := d.pool.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return refusals(rows)
+}
+
+// notes returns the statement that adds notes.
+func (d *Desk) notes(notes []Note) (sql string, args []any) {
+	leases := make([]Lease, len(notes))
+	types, messages, levels := make([]string, len(notes)), make([]string, len(notes)), make([]string, len(notes))
+	data := make([][]byte, len(notes))
+	for i, n := range notes {
+		leases[i], types[i], messages[i], data[i], levels[i] = n.Lease, n.Type, n.Message, n.Data, n.Level
+	}
+	tasks, attempts, tokens := columns(leases)
+	return `select x.task, x.attempt, x.refusal from weir.record_many($1, $2, $3, $4, $5,
+		array(select nullif(m, '') from unnest($6::text[]) with ordinality u (m, n) order by n), $7::jsonb[],
+		array(select nullif(l, '') from unnest($8::text[]) with ordinality u (l, n) order by n)) x`,
+		[]any{d.node, tasks, attempts, tokens, types, messages, data, levels}
 }
 
 // End reports how attempts ended. An attempt that was not refused, or was refused as
@@ -216,7 +233,12 @@ func (d *Desk) askFor(ctx context.Context, op string, nodes []string, leases []L
 	if err != nil {
 		return nil, wrap(op, err)
 	}
-	var refused []Refusal
+	refused, err := refusals(rows)
+	return refused, wrap(op, err)
+}
+
+// refusals reads the answer about leases. What was accepted is left out.
+func refusals(rows pgx.Rows) (refused []Refusal, err error) {
 	var r Refusal
 	_, err = pgx.ForEachRow(rows, []any{&r.Task, &r.Attempt, &r.Refusal}, func() error {
 		if r.Refusal != "ok" {
@@ -224,7 +246,7 @@ func (d *Desk) askFor(ctx context.Context, op string, nodes []string, leases []L
 		}
 		return nil
 	})
-	return refused, wrap(op, err)
+	return refused, err
 }
 
 func held(batch []Outcome) []Lease {

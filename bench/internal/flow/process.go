@@ -57,6 +57,9 @@ func StartProcess(ctx context.Context, name string, cmd *exec.Cmd, ready func(sa
 	return p, nil
 }
 
+// PID returns the id of the process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
 // Stop asks the process to end, then kills it.
 func (p *Process) Stop() error {
 	select {

@@ -86,6 +86,16 @@ func familyCPU(parent int) (time.Duration, error) {
 	return total, nil
 }
 
+// ProcessCPU returns the CPU time of a process of this machine, with all its threads and the
+// children that it has waited for.
+func ProcessCPU(pid int) (time.Duration, error) {
+	stat, err := readStat(pid)
+	if err != nil {
+		return 0, fmt.Errorf("read CPU time of process %d: %w", pid, err)
+	}
+	return stat.self + stat.reaped, nil
+}
+
 // ProcessMilliseconds returns how long a process of this machine has used the CPU, with
 // the nanosecond precision of the scheduler, or NaN if that is not available.
 func ProcessMilliseconds(pid int) float64 {

@@ -75,6 +75,7 @@ var All = []Scenario{
 	{Names: []string{"workflows", "burst", "due", "machine"}, Budget: 40 * time.Second, Run: workflows},
 	{Names: []string{"rollouts", "promote", "waiting", "crash"}, Budget: 30 * time.Second, Run: migrations},
 	{Names: []string{"fleets", "turns", "rest"}, Run: fleet},
+	{Names: []string{"agents"}, Run: agents},
 	{Names: []string{"workspaces", "wake", "proxy", "homes", "looks", "failover"}, Run: houses},
 	{Names: []string{"floor"}, Budget: 8 * time.Second, Run: floor},
 	{Names: []string{"pages", "served"}, Run: measurePages, Long: true},

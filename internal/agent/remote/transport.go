@@ -141,6 +141,14 @@ func (t *Transport) End(ctx context.Context, outcomes []node.Outcome) ([]node.Re
 	return report(ctx, t, "end", outcomes, wire.OutcomesOf)
 }
 
+// Report tells everything that is new of attempts. A note whose answer was lost may be
+// recorded twice.
+func (t *Transport) Report(ctx context.Context, told node.Told) (node.Heard, error) {
+	var heard wire.Heard
+	err := t.post(ctx, "report", wire.ToldOf(told), &heard, 0)
+	return heard.Node(), err
+}
+
 // report sends a list, in pieces if it is long.
 func report[T, W any](ctx context.Context, t *Transport, what string, list []T, body func([]T) W) ([]node.Refusal, error) {
 	var all []node.Refusal

@@ -17,8 +17,8 @@ func (l *lab) judge() {
 	if used := l.meter.used(); used < 0.95 {
 		l.fault("utilisation is %.1f %% of what eligibility allows, wanted 95", 100*used)
 	}
-	if s := &l.story; s.attempts != s.ended() {
-		l.fault("%d attempts began, %d ended", s.attempts, s.ended())
+	if s, open := &l.story, l.open(); s.attempts != s.ended()+open {
+		l.fault("%d attempts began, %d ended, %d are open", s.attempts, s.ended(), open)
 	}
 	for what, n := range map[string]int{
 		"PCs that died": l.story.deaths, "PCs that were cut off": l.story.cuts, "lost hubs": l.story.hubs, "attempts that a lost hub took": l.story.forgiven, "absences": l.story.flaps,
@@ -29,6 +29,20 @@ func (l *lab) judge() {
 			l.fault("it proves nothing about %s: there were none", what)
 		}
 	}
+}
+
+// open returns how many attempts the PCs hold when the day is over, which is when all jobs
+// have ended: health tasks, which belong to no job, and attempts that the database has
+// ended and whose PC has not heard of it yet.
+func (l *lab) open() (n int) {
+	for _, p := range l.pcs {
+		for _, a := range p.list() {
+			if n++; a.Job != nil && l.holds(a) {
+				l.fault("%s still holds attempt %d of %s, and all jobs have ended", p.name, a.Attempt, a.Task)
+			}
+		}
+	}
+	return n
 }
 
 // unit is an ended unit in the database.

@@ -9,17 +9,7 @@ declare
   t timestamptz := weir._clock(record.at);
   r weir.running;
 begin
-  if coalesce(record.type, '') = '' or length(record.type) > 100
-    or exists (select from weir.transition x where x.event = record.type) or record.type in ('stale', 'started') then
-    perform weir._invalid('type', '%L is not a name for an event of your own', jsonb_build_array(record.type),
-      hint => 'the names of transitions belong to the engine');
-  end if;
-  if coalesce(record.level, 'info') not in ('debug', 'info', 'warn', 'error') then
-    perform weir._invalid('level', 'debug, info, warn or error');
-  end if;
-  if pg_column_size(record.data) > 65536 then
-    perform weir._invalid('data', 'over 64 KiB; put it into an artifact or the log');
-  end if;
+  perform weir._check_note(record.type, record.data, record.level);
   select * into r from weir.running x
   where x.task = record.task and x.attempt = record.attempt and x.token = record.token;
   if not found then

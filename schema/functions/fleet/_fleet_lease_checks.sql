@@ -18,18 +18,23 @@ declare
   class int := weir._class('fleet', 0, jsonb_build_object('node', n.name));
 begin
   perform pg_current_xact_id();
-  with k as materialized (
+  with p as materialized (
     select d.id as device, d.serial,
       (stem || lpad(to_hex(p.ordinality & 4095), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid as task
     from unnest(_fleet_lease_checks.devices) with ordinality p (device) join weir.devices d on d.id = p.device
+  ), r as (
+    -- As in weir._fleet_lease_units.
+    insert into weir.running (task, token, claimed_at, until, worker, attempt, deadline, node, class, device)
+    select p.task, fence, t, t + lease, of_worker, 1, t + lasts, n.id, class, p.device from p
+    on conflict (device) where device is not null do nothing
+    returning task
+  ), k as materialized (
+    select p.* from p join r on r.task = p.task
   ), d as (
     update weir.devices d set check_at = null from k where d.id = k.device
   ), q as (
     insert into weir.tasks (id, order_seq, class, position, max_attempts, key, params, timeout, run)
     select k.task, nextval('weir.order_seq'), class, 0, 1, 'health ' || k.serial, '{}', lasts, health -> 'run' from k
-  ), r as (
-    insert into weir.running (task, token, claimed_at, until, worker, attempt, deadline, node, class, device)
-    select k.task, fence, t, t + lease, of_worker, 1, t + lasts, n.id, class, k.device from k
   ), e as (
     insert into weir.events (at, type, worker, attempt, tasks, data)
     select x.at, x.type, x.worker, x.attempt, x.tasks, x.data from (

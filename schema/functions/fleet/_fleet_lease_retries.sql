@@ -25,23 +25,28 @@ begin
       where a.class in (p.class, -p.class) and a.order_seq = p.order_seq and a.position = p.position
       for update skip locked
     ) a
-  ), d as (
-    delete from weir.available x where x.ctid = any (array(select a.row from a))
-  ), u as (
-    update weir.fleet_units u set state = 'running', device = a.device, cause = null, harmless = null from a
-    where u.job = a.job and u.unit = a.unit
   ), r as (
+    -- As in weir._fleet_lease_units.
     insert into weir.running (task, token, claimed_at, until, worker, attempt, deadline, opened_at, node, class, job,
       device)
     select a.task, fence, t, t + lease, of_worker, a.attempt, t + a.timeout, a.opened_at, n.id, a.class, a.job, a.device
     from a
+    on conflict (device) where device is not null do nothing
+    returning task
+  ), g as materialized (
+    select a.* from a join r on r.task = a.task
+  ), d as (
+    delete from weir.available x where x.ctid = any (array(select g.row from g))
+  ), u as (
+    update weir.fleet_units u set state = 'running', device = g.device, cause = null, harmless = null from g
+    where u.job = g.job and u.unit = g.unit
   ), e as (
     insert into weir.events (at, type, worker, attempt, job, tasks, data)
-    select t, 'claimed', of_worker, a.attempt, a.job, array_agg(a.task),
-      jsonb_build_object('devices', jsonb_object_agg(a.task, x.serial))
-    from a join weir.devices x on x.id = a.device group by a.attempt, a.job
+    select t, 'claimed', of_worker, g.attempt, g.job, array_agg(g.task),
+      jsonb_build_object('devices', jsonb_object_agg(g.task, x.serial))
+    from g join weir.devices x on x.id = g.device group by g.attempt, g.job
   )
-  select count(*) into made from a;
+  select count(*) into made from g;
   return made;
 end $$;
 comment on function weir._fleet_lease_retries is 'available → running for retries on devices.';

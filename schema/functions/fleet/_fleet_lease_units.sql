@@ -34,8 +34,14 @@ begin
     from p,
       lateral (select from weir.fleet_units u
         where u.job = j.job and u.unit = p.unit and u.state = 'waiting' and u.task is null for update skip locked) u
+  ), r as (
+    -- A device that moved at this moment may have work of the PC that it left: it is left out.
+    insert into weir.running (task, token, claimed_at, until, worker, attempt, deadline, node, class, job, device)
+    select w.id, fence, t, t + lease, of_worker, 1, t + j.timeout, n.id, class, j.job, w.device from w
+    on conflict (device) where device is not null do nothing
+    returning task
   ), u as (
-    update weir.fleet_units u set state = 'running', task = w.id, device = w.device from w
+    update weir.fleet_units u set state = 'running', task = w.id, device = w.device from w join r on r.task = w.id
     where u.job = j.job and u.unit = w.unit
     returning u.task, u.unit, u.round, u.device
   ), k as materialized (
@@ -48,9 +54,6 @@ begin
     select k.task, nextval('weir.order_seq'), class, least(k.unit, 32767), j.max_attempts, j.job, k.key,
       coalesce(nullif(j.spec -> 'params', 'null'), '{}'), j.timeout, j.backoff, j.spec -> 'run'
     from k
-  ), r as (
-    insert into weir.running (task, token, claimed_at, until, worker, attempt, deadline, node, class, job, device)
-    select k.task, fence, t, t + lease, of_worker, 1, t + j.timeout, n.id, class, j.job, k.device from k
   ), e as (
     insert into weir.events (at, type, worker, attempt, job, tasks, data)
     select x.at, x.type, x.worker, x.attempt, j.job, x.tasks, x.data from (
