@@ -41,6 +41,44 @@ var fleetRows = []Row{
 		engineTests, "TestR4StaleTokenChangesNothing",
 	},
 	{
+		"a failed clean-up is for the live lease", "schema/functions/fleet/fleet_unclean.sql",
+		` and r.token = fleet_unclean.token`, ``,
+		fleetTests, "TestAFailedCleanUp",
+	},
+	{
+		"a success does not hide its failed clean-up", "schema/functions/fleet/_device_freed.sql",
+		`if (x.unit).unclean is not null then`, `if false then`,
+		fleetTests, "TestAFailedCleanUp",
+	},
+	{
+		"the next attempt begins clean", "schema/functions/fleet/_fleet_lease_retries.sql",
+		`, unclean = null`, ``,
+		fleetTests, "TestAFailedCleanUp",
+	},
+	{
+		"the time of commands is added to that of a run", "schema/functions/fleet/_fleet_lease_units.sql",
+		`j.timeout + weir._fleet_around(j.spec)`, `j.timeout`,
+		fleetTests, "TestTheTimeOfCommandsIsAdded",
+	},
+	{
+		"a run goes to another device although its slot is the only one", "schema/functions/fleet/_fleet_pick_open.sql",
+		`    order by x.id
+  loop`, `    order by x.id limit room
+  loop`,
+		fleetTests, "TestPlacement",
+	},
+	{
+		"a clean-up runs after every attempt", "internal/agent/attempt.go",
+		`	at.cleanUp(&e)
+`, ``,
+		"./internal/agent", "TestCleanUpRunsHoweverARunEnds",
+	},
+	{
+		"a command of an earlier process does not become the work", "internal/agent/adopt.go",
+		`	case at.interrupted:`, `	case false:`,
+		"./internal/agent", "TestAgentIsRestartedDuringASetUp",
+	},
+	{
 		"a harmless failure is for the live lease", "schema/functions/fleet/fleet_fail.sql",
 		` and x.token = fleet_fail.token) then`, `) then`,
 		engineTests, "TestR4StaleTokenChangesNothing",
@@ -156,6 +194,17 @@ var fleetRows = []Row{
 		"a health task judges the device as it is", "schema/functions/fleet/_device_checked.sql",
 		`where x.id = of_device for update;`, `where x.id = of_device;`,
 		fleetTests, "TestDevicesAreJudgedUnderTheirLock",
+	},
+	{
+		"a failed clean-up judges the device as it is", "schema/functions/fleet/_device_unclean.sql",
+		`where x.id = of_device for update;`, `where x.id = of_device;`,
+		fleetTests, "TestACleanUpIsJudgedUnderLocks",
+	},
+	{
+		"a failed clean-up is for a lease that stays", "schema/functions/fleet/fleet_unclean.sql",
+		`    and r.device is not null
+  for no key update;`, `    and r.device is not null;`,
+		fleetTests, "TestACleanUpIsJudgedUnderLocks",
 	},
 	{
 		"a success judges the device as it is", "schema/functions/fleet/_device_worked.sql",

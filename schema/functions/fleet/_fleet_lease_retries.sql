@@ -28,7 +28,8 @@ begin
   ), d as (
     delete from weir.available x where x.ctid = any (array(select a.row from a))
   ), u as (
-    update weir.fleet_units u set state = 'running', device = a.device, cause = null, harmless = null from a
+    update weir.fleet_units u set state = 'running', device = a.device, cause = null, harmless = null, unclean = null
+    from a
     where u.job = a.job and u.unit = a.unit
   ), r as (
     insert into weir.running (task, token, claimed_at, until, worker, attempt, deadline, opened_at, node, class, job,

@@ -19,6 +19,10 @@ begin
   if jsonb_typeof(spec -> 'run') is distinct from 'object' or spec -> 'run' = '{}' then
     perform weir._invalid('run', 'say what runs on a device', hint => 'for example {"argv": ["./test.sh"]}');
   end if;
+  if spec -> 'run' ?| array['setup', 'cleanup'] then
+    perform weir._invalid('run', 'setup and cleanup are fields of the job', hint => 'write them beside run, not in it');
+  end if;
+  perform weir._fleet_command(spec, 'setup'), weir._fleet_command(spec, 'cleanup');
   if jsonb_typeof(target) <> 'object' then
     perform weir._invalid('target', 'expected an object with all, devices, labels, tag or match');
   end if;
