@@ -1902,6 +1902,10 @@ function _give_up_lease(r weir.running, event text, message text, t timestamp wi
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned; on to pending where its pool has a rate.
 function _has_waiting(of_job uuid, stops boolean DEFAULT true) returns boolean
   sql stable set jit=off, search_path=weir, pg_temp: Whether a job has tasks that nobody works on and that its cancel ends.
+function _health_check(health jsonb, field text DEFAULT 'health'::text) returns void
+  plpgsql immutable: WR422 unless it is a health task.
+function _health_task(health jsonb, serial text, labels jsonb) returns jsonb
+  sql immutable: The health task of a device.
 function _hint(specs weir.task_spec[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: NOTIFY for a submission. A hint: whoever misses it polls.
 function _hold_keys(keys text[], lane boolean) returns void
@@ -1936,6 +1940,8 @@ function _label_compare(a text, b text) returns integer
   plpgsql immutable: Compares values of labels as numbers, versions or text.
 function _label_condition(condition text, OUT key text, OUT op text, OUT list text[], OUT turned boolean) returns record
   sql immutable: The parts of a condition on labels, or null.
+function _label_conditions(conditions jsonb, field text) returns void
+  plpgsql immutable: WR422 unless they are conditions on labels.
 function _label_holds(condition text, labels jsonb) returns boolean
   plpgsql immutable set search_path=weir, pg_temp: Does a condition hold for labels?
 function _lane_since(of_task uuid, opened_at timestamp with time zone) returns timestamp with time zone

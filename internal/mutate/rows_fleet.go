@@ -79,6 +79,16 @@ var fleetRows = []Row{
 		"./internal/agent", "TestAgentIsRestartedDuringASetUp",
 	},
 	{
+		"the first health task that matches counts", "schema/functions/fleet/_health_task.sql",
+		`order by h.nth limit 1`, `order by h.nth desc limit 1`,
+		fleetTests, "TestHealthTaskByLabel",
+	},
+	{
+		"health tasks by label are bounded", "schema/functions/fleet/_health_check.sql",
+		` or jsonb_array_length(health -> 'by_label') > 20`, ``,
+		fleetTests, "TestHealthTaskByLabel",
+	},
+	{
 		"a harmless failure is for the live lease", "schema/functions/fleet/fleet_fail.sql",
 		` and x.token = fleet_fail.token) then`, `) then`,
 		engineTests, "TestR4StaleTokenChangesNothing",

@@ -1,4 +1,4 @@
--- Labs: commands before and after each run on a device, and health tasks by label (docs/decisions/0035).
+-- Labs: commands before and after each run on a device (docs/decisions/0035).
 -- +goose Up
 
 alter table weir.fleet_units add column unclean text;
