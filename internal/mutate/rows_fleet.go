@@ -74,8 +74,8 @@ var fleetRows = []Row{
 		"./internal/agent", "TestCleanUpRunsHoweverARunEnds",
 	},
 	{
-		"a command of an earlier process does not become the work", "internal/agent/adopt.go",
-		`	case at.interrupted:`, `	case false:`,
+		"a set-up of an earlier process is not taken for the work", "internal/agent/attempt.go",
+		`if at.interrupted {`, `if false {`,
 		"./internal/agent", "TestAgentIsRestartedDuringASetUp",
 	},
 	{
