@@ -288,6 +288,7 @@ table fleet_units with (fillfactor=70)
   good boolean
   cause text
   harmless boolean
+  unclean text
   constraint PRIMARY KEY (job, unit)
   constraint CHECK (((state = ANY (ARRAY['running'::text, 'retrying'::text, 'done'::text, 'failed'::text])) <= (task IS NOT NULL)))
   constraint CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'retrying'::text, 'done'::text, 'failed'::text, 'missed'::text, 'canceled'::text])))
@@ -1742,6 +1743,8 @@ function _device_reason(d weir.devices, checked boolean) returns jsonb
   sql stable: Why a device gets no work, or null.
 function _device_seen(n weir.nodes, ids integer[], devices jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Known devices are here.
+function _device_unclean(u weir.fleet_units, of_device integer, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: A device whose clean-up failed is suspect.
 function _device_unreserve(d weir.devices, note text, by text, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Ends a reservation.
 function _device_valid(devices jsonb) returns void
@@ -1800,6 +1803,8 @@ function _fleet_advance(of_job uuid, t timestamp with time zone) returns integer
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Ends a fleet job that cannot come further.
 function _fleet_answer(u weir.fleet_units, j weir.fleet_jobs, checked boolean, t timestamp with time zone) returns TABLE(verdict text, at timestamp with time zone, until timestamp with time zone, reason jsonb)
   sql stable: Can a unit be served, and how long does it keep its job active?
+function _fleet_around(spec jsonb) returns interval
+  sql immutable: The time for the set-up and the clean-up of a run.
 function _fleet_attempt_revoked(of_task uuid, of_node integer, from_attempt integer, to_attempt integer) returns boolean
   sql stable set search_path=weir, pg_temp: Was an attempt ended behind the back of a PC?
 function _fleet_breaker(j weir.fleet_jobs) returns integer
@@ -1810,6 +1815,8 @@ function _fleet_check_report(devices jsonb) returns void
   plpgsql stable: WR422 unless it is a report of devices.
 function _fleet_closed() returns trigger
   plpgsql volatile security definer set search_path=weir, pg_temp: Trigger: the end of a fleet job makes the next one active.
+function _fleet_command(spec jsonb, field text) returns void
+  plpgsql immutable: WR422 unless it is a command with a timeout.
 function _fleet_counted() returns trigger
   plpgsql volatile security definer set enable_seqscan=off, search_path=weir, pg_temp: Trigger: units follow tasks that ended without having run.
 function _fleet_device_row() returns trigger
@@ -1862,6 +1869,8 @@ function _fleet_report_device(pc text, device jsonb, t timestamp with time zone)
   plpgsql volatile set search_path=weir, pg_temp: A PC sees a device.
 function _fleet_reserved_words() returns text[]
   sql stable: Words that runners cannot write.
+function _fleet_run(spec jsonb) returns jsonb
+  sql immutable: The run of a fleet job with its set-up and clean-up.
 function _fleet_span(spec jsonb, field text, usual interval, lowest interval, highest interval) returns interval
   plpgsql immutable: A span of a spec, or WR422.
 function _fleet_spec(spec jsonb) returns weir.fleet_jobs
@@ -1896,6 +1905,10 @@ function _give_up_lease(r weir.running, event text, message text, t timestamp wi
   plpgsql volatile set enable_nestloop=on, jit=off, search_path=weir, pg_temp: running → available: expired or returned; on to pending where its pool has a rate.
 function _has_waiting(of_job uuid, stops boolean DEFAULT true) returns boolean
   sql stable set jit=off, search_path=weir, pg_temp: Whether a job has tasks that nobody works on and that its cancel ends.
+function _health_check(health jsonb, field text DEFAULT 'health'::text) returns void
+  plpgsql immutable: WR422 unless it is a health task.
+function _health_task(health jsonb, serial text, labels jsonb) returns jsonb
+  sql immutable: The health task of a device.
 function _hint(specs weir.task_spec[]) returns void
   plpgsql volatile set search_path=weir, pg_temp: NOTIFY for a submission. A hint: whoever misses it polls.
 function _hold_keys(keys text[], lane boolean) returns void
@@ -1930,6 +1943,8 @@ function _label_compare(a text, b text) returns integer
   plpgsql immutable: Compares values of labels as numbers, versions or text.
 function _label_condition(condition text, OUT key text, OUT op text, OUT list text[], OUT turned boolean) returns record
   sql immutable: The parts of a condition on labels, or null.
+function _label_conditions(conditions jsonb, field text) returns void
+  plpgsql immutable: WR422 unless they are conditions on labels.
 function _label_holds(condition text, labels jsonb) returns boolean
   plpgsql immutable set search_path=weir, pg_temp: Does a condition hold for labels?
 function _lane_since(of_task uuid, opened_at timestamp with time zone) returns timestamp with time zone
@@ -2266,6 +2281,8 @@ function fleet_tidy(at timestamp with time zone DEFAULT NULL::timestamp with tim
   plpgsql volatile security definer set search_path=weir, pg_temp: Forgets fleet jobs that the engine has forgotten.
 function fleet_trouble(pc text, trouble text DEFAULT NULL::text, blind boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set search_path=weir, pg_temp: What a PC says of its look for devices.
+function fleet_unclean(task uuid, attempt integer, token uuid, error text) returns text
+  plpgsql volatile security definer set search_path=weir, pg_temp: The clean-up after an attempt on a device failed.
 function fleet_why(job uuid, most integer DEFAULT 500, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(device text, pc text, why text, code text, args jsonb)
   sql stable security definer set jit=off, search_path=weir, pg_temp: Why a fleet job is not further: in one line, and per device.
 function fleet.fn_timeout_tasks_and_task_devices(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
@@ -2674,6 +2691,7 @@ weir_worker: execute on function fleet_fail
 weir_worker: execute on function fleet_report
 weir_worker: execute on function fleet_tend
 weir_worker: execute on function fleet_trouble
+weir_worker: execute on function fleet_unclean
 weir_worker: execute on function foreign_leases
 weir_worker: execute on function give_back_many
 weir_worker: execute on function heartbeat

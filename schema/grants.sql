@@ -85,8 +85,8 @@ grant execute on function weir.drop_workflow to weir_client;
 revoke all on weir.snapshots from weir_client;
 -- Fleets: an agent reports and claims for its PC through a server, which knows which PC it is; in SQL a worker may say
 -- so itself. Commands are the server's, which knows who asks.
-grant execute on function weir.fleet_report, weir.fleet_claim, weir.fleet_fail, weir.fleet_tend, weir.fleet_trouble,
-  weir.pc_slots
+grant execute on function weir.fleet_report, weir.fleet_claim, weir.fleet_fail, weir.fleet_unclean, weir.fleet_tend,
+  weir.fleet_trouble, weir.pc_slots
   to weir_worker;
 grant execute on function weir.fleet_submit, weir.fleet_cancel, weir.fleet_why to weir_client;
 grant execute on function weir._pc_reason, weir._pc_state, weir._pc_slots, weir._device_reason, weir._device_answer

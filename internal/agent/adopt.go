@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/blob/joblog"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/uptime"
 )
@@ -112,8 +113,9 @@ func (a *Agent) askFor(ctx context.Context, left []*leftover, length time.Durati
 // goOn takes over an attempt of a previous process.
 func (a *Agent) goOn(ctx context.Context, l *leftover, sent time.Duration) {
 	at := a.attempt(ctx, l.Assignment, sent)
-	at.dir, at.deadline, at.found = l.dir, l.Deadline, l.found
-	at.setRun(l.Run)
+	at.dir, at.deadline, at.until, at.found = l.dir, l.Deadline, l.Until, l.found
+	at.adopted, at.interrupted = true, l.Phase == joblog.Setup
+	at.setRun(l.Run, l.Around)
 	a.mu.Lock()
 	at.safe = 0 // what a previous process was promised is not known
 	at.extend(sent, at.length())
@@ -124,6 +126,9 @@ func (a *Agent) goOn(ctx context.Context, l *leftover, sent time.Duration) {
 	case at.dir.load(outcomeFile, &o) == nil:
 		a.log.Info("the end of an attempt of an earlier life is told", "task", at.Task, "verdict", o.Verdict)
 		a.group.Go(func() { a.finishLate(at, o) })
+	case at.interrupted:
+		a.log.Warn("the set-up of an earlier life is cut off: its work goes back", "task", at.Task, "attempt", at.Attempt)
+		a.group.Go(func() { a.serve(at) })
 	case at.found != nil:
 		a.stats.adopted.Add(1)
 		a.log.Info("work of an earlier life goes on", "task", at.Task, "attempt", at.Attempt)

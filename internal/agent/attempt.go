@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent/driver"
+	"github.com/weirhq/weir/internal/blob/joblog"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/uptime"
 	"github.com/weirhq/weir/internal/vault"
@@ -32,16 +33,22 @@ type attempt struct {
 	node.Assignment
 	agent *Agent
 	run   node.Run
-	dir   folder
-	out   *output
-	ship  *shipper
-	mask  *vault.Mask
-	// deadline is the uptime at which the attempt's time is over; 0 means never.
-	deadline time.Duration
+	// around are the commands before and after the work, base is what they have in common
+	// with it, and touched is set when the first of them, or the work, may have begun.
+	around  node.Around
+	base    driver.Work
+	touched bool
+	dir     folder
+	out     *output
+	ship    *shipper
+	mask    *vault.Mask
 	// claimed is the uptime at which the task was taken, or earlier.
 	claimed time.Duration
-	// found is work of a previous process that this attempt continues.
-	found driver.Found
+	// adopted is set if a previous process of the agent began the attempt, and interrupted
+	// if its set-up had not ended then. found is work of that process.
+	adopted, interrupted bool
+	found                driver.Found
+	shipping             bool
 	// ctx ends when the attempt should stop; kill ends when the work must be dead at
 	// once.
 	ctx    context.Context
@@ -52,6 +59,14 @@ type attempt struct {
 	started chan struct{}
 
 	// Guarded by the agent's mutex.
+
+	// deadline is the uptime at which the work's time is over, until that at which the
+	// time of the whole attempt is; 0 means never.
+	deadline, until time.Duration
+	// aside is the command that runs before or after the work; cleaning is set once the
+	// work is over.
+	aside    driver.Running
+	cleaning bool
 
 	// keep is how long the work may go on after the time in which the lease should have
 	// been renewed.
@@ -140,6 +155,7 @@ func (a *Agent) serve(at *attempt) {
 		return
 	}
 	at.examine(&e)
+	at.cleanUp(&e)
 	// The work is over from here on, in every case.
 	if e.cause == nil || !errors.Is(e.cause, errLost) {
 		e.err = errors.Join(e.err, at.collect(e))
@@ -242,6 +258,8 @@ func (at *attempt) perform() evidence {
 		switch {
 		case errors.As(err, &late):
 			e.cause = err
+		case errors.Is(err, errInterrupted) && e.cause == nil:
+			e.cause = errInterrupted
 		case errors.Is(err, driver.ErrLate) && e.cause == nil:
 			e.cause = errUnsure // the agent was too slow, not the work
 		default:
@@ -281,6 +299,9 @@ func (at *attempt) end(work driver.Running) {
 	case errors.As(cause, &late) && at.deadline > 0:
 		grace = min(grace, max(0, at.deadline-uptime.Now()-at.slack()/2))
 	}
+	if at.cleaning && at.until > 0 {
+		grace = min(at.agent.config.Grace, max(0, at.until-uptime.Now()-at.slack()/2))
+	}
 	if grace > 0 {
 		if err := work.Stop(at.kill, grace); err == nil {
 			return
@@ -316,6 +337,7 @@ func (at *attempt) start() (driver.Running, error) {
 	}
 	limit := time.Duration(at.run.Timeout.Start)
 	if limit > 0 {
+		limit += at.around.Setup.Limit() // which has a limit of its own
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, tooLong(node.ByStartTimeout, "it did not start within %s (timeout.start)", limit))
 	}
 	defer cancel()
@@ -351,16 +373,22 @@ func (at *attempt) readRun() error {
 	if run.Driver == "" {
 		return &refused{fmt.Errorf("neither the task nor node %s says how service %s is run", at.agent.config.Info.Name, at.Service)}
 	}
-	at.setRun(run)
+	around := node.Around{}
+	if at.Device != nil {
+		if around, err = node.ParseAround(at.Run); err != nil {
+			return &refused{err}
+		}
+	}
+	at.setRun(run, around)
 	return nil
 }
 
 // setRun decides how the task is run, and how long it may go on without contact.
-func (at *attempt) setRun(run node.Run) {
+func (at *attempt) setRun(run node.Run, around node.Around) {
 	a := at.agent
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	at.run, at.keep = run, run.Keep(a.config.Keep)
+	at.run, at.around, at.keep = run, around, run.Keep(a.config.Keep)
 }
 
 func (at *attempt) launch(ctx context.Context) (driver.Running, error) {
@@ -391,20 +419,14 @@ func (at *attempt) launch(ctx context.Context) (driver.Running, error) {
 			return nil, err
 		}
 	}
-	a.mu.Lock()
-	safe := at.safe
-	a.mu.Unlock()
-	w.Leash = a.leash(safe)
-	if at.deadline > 0 {
-		w.Deadline = time.Now().Add(at.deadline - uptime.Now())
-	}
+	at.base = w
 	work, err := at.begin(ctx, d, w, files)
 	if err != nil {
 		return nil, err
 	}
 	a.mu.Lock()
 	at.work = work
-	safe = at.safe
+	safe := at.safe
 	a.mu.Unlock()
 	close(at.started)
 	if l, ok := work.(driver.Leashed); ok { // a renewal may have arrived in between
@@ -412,29 +434,39 @@ func (at *attempt) launch(ctx context.Context) (driver.Running, error) {
 			a.log.Warn("the leash was not let out", "task", at.Task, "error", err)
 		}
 	}
-	at.ship.begin()
+	at.shipLog()
 	a.announce(at)
 	return work, nil
 }
 
-// begin starts new work, or continues the work of a previous process.
+// shipLog begins to send the log, once.
+func (at *attempt) shipLog() {
+	if !at.shipping {
+		at.shipping = true
+		at.ship.begin()
+	}
+}
+
+// begin starts new work after its set-up, or continues the work of a previous process.
 func (at *attempt) begin(ctx context.Context, d driver.Driver, w driver.Work, files map[string]string) (driver.Running, error) {
-	if at.found != nil {
+	if at.adopted {
+		at.touched = true
 		var j journal
 		if at.dir.load(journalFile, &j) == nil {
 			at.out.resume(j)
 			at.ship.seq = j.Seq
 		}
+		if at.interrupted {
+			return nil, errInterrupted
+		}
+		at.hold(&w)
 		work, err := at.found.Attach(ctx, w, at.out)
 		if err == nil {
 			at.found = nil
 		}
 		return work, err
 	}
-	at.agent.mu.Lock()
-	s := saved{Assignment: at.Assignment, Run: at.run, Secrets: at.mask != nil, Safe: at.safe, Deadline: at.deadline}
-	at.agent.mu.Unlock()
-	if err := at.dir.make(s, files); err != nil {
+	if err := at.dir.make(at.saved(joblog.Setup), files); err != nil {
 		if bad := new(refused); errors.As(err, &bad) {
 			return nil, err
 		}
@@ -443,7 +475,44 @@ func (at *attempt) begin(ctx context.Context, d driver.Driver, w driver.Work, fi
 	if err := at.fetchInputs(ctx); err != nil {
 		return nil, err
 	}
+	if err := at.setUp(ctx); err != nil {
+		return nil, err
+	}
+	at.hold(&w)
 	return d.Start(ctx, w, at.out)
+}
+
+// hold sets until when the work may run.
+func (at *attempt) hold(w *driver.Work) {
+	a := at.agent
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	w.Leash = a.leash(at.safe)
+	if at.deadline > 0 {
+		w.Deadline = time.Now().Add(at.deadline - uptime.Now())
+	}
+}
+
+// saved returns what a later process of the agent must know. phase is the phase that the
+// attempt is in; it is kept only if there is a command before the work.
+func (at *attempt) saved(phase string) saved {
+	if at.around.Setup == nil {
+		phase = ""
+	}
+	at.agent.mu.Lock()
+	defer at.agent.mu.Unlock()
+	return saved{
+		Assignment: at.Assignment, Run: at.run, Around: at.around, Phase: phase, Secrets: at.mask != nil,
+		Safe: at.safe, Deadline: at.deadline, Until: at.until,
+	}
+}
+
+// save writes that for a phase.
+func (at *attempt) save(phase string) error {
+	if err := at.dir.save(attemptFile, at.saved(phase)); err != nil {
+		return folderFault(fmt.Errorf("write to the attempt's folder: %w", err))
+	}
+	return nil
 }
 
 func jobName(a node.Assignment) string {

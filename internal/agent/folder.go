@@ -21,6 +21,7 @@ import (
 //	  journal.json   how much of its output is handled
 //	  outcome.json   how it ended, if that could not be reported at once
 //	  state/         the driver's notes
+//	  around/        those on the commands before and after the work
 //	  work/          what the work sees: params.json, out, in, secrets
 const (
 	attemptsFolder = "attempts"
@@ -50,13 +51,17 @@ func (f folder) path(parts ...string) string {
 type saved struct {
 	Assignment node.Assignment `json:"assignment"`
 	Run        node.Run        `json:"run"`
+	Around     node.Around     `json:"around,omitzero"`
+	// Phase is set while the command before the work runs.
+	Phase string `json:"phase,omitempty"`
 	// Secrets is set if the attempt was given secrets: their values must be fetched again
 	// to be masked again.
 	Secrets bool `json:"secrets,omitempty"`
-	// Safe and Deadline are uptimes: until when the lease certainly holds, and when the
-	// attempt's time is over.
+	// Safe, Deadline and Until are uptimes: until when the lease certainly holds, when the
+	// work's time is over, and when that of the whole attempt is, if that is later.
 	Safe     time.Duration `json:"safe"`
 	Deadline time.Duration `json:"deadline,omitempty"`
+	Until    time.Duration `json:"until,omitempty"`
 }
 
 // journal records how much of the output of an attempt is handled.

@@ -55,6 +55,8 @@ type evidence struct {
 	begun bool
 	// onDevice is set for work on a device, and gone if that device is no longer there.
 	onDevice, gone bool
+	// unclean is why the clean-up after the work failed.
+	unclean string
 }
 
 // failed reports whether the attempt failed and the agent did not stop it for another
@@ -83,13 +85,15 @@ func (e evidence) infra() bool {
 // because the lease is gone.
 func judge(e evidence) node.Outcome {
 	o := verdict(e)
+	o.Unclean = e.unclean
 	if o.Verdict != node.Failed {
 		return o
 	}
 	if o.Infra = o.Infra || e.infra(); e.gone {
 		o.Error = "the device is lost: " + o.Error
 	}
-	o.Harmless = e.onDevice && !e.gone && e.cause == nil && e.err != nil && e.exit.Code == 0
+	var dirty *setupFailed
+	o.Harmless = e.onDevice && !e.gone && e.cause == nil && e.err != nil && e.exit.Code == 0 && !errors.As(e.err, &dirty)
 	return o
 }
 
@@ -100,7 +104,7 @@ func verdict(e evidence) node.Outcome {
 	switch {
 	case errors.Is(e.cause, errLost):
 		return node.Outcome{}
-	case errors.Is(e.cause, errUnsure), errors.Is(e.cause, errLeaving):
+	case errors.Is(e.cause, errUnsure), errors.Is(e.cause, errLeaving), errors.Is(e.cause, errInterrupted):
 		return node.Outcome{Verdict: node.Returned, Error: e.cause.Error()}
 	case errors.Is(e.cause, errCanceled):
 		return node.Outcome{Verdict: node.Canceled}

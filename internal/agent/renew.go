@@ -123,9 +123,11 @@ func (a *Agent) extended(batch []*attempt, answers map[node.Lease]string, sent, 
 			continue
 		}
 		at.extend(sent, length)
-		if l, ok := at.work.(driver.Leashed); ok && !at.ended {
-			if err := l.Leash(a.leash(at.safe)); err != nil {
-				a.log.Warn("the leash was not let out", "task", at.Task, "error", err)
+		for _, work := range []driver.Running{at.work, at.aside} {
+			if l, ok := work.(driver.Leashed); ok && !at.ended {
+				if err := l.Leash(a.leash(at.safe)); err != nil {
+					a.log.Warn("the leash was not let out", "task", at.Task, "error", err)
+				}
 			}
 		}
 	}
@@ -175,13 +177,15 @@ func (at *attempt) guard(now time.Duration) {
 	a := at.agent
 	a.mu.Lock()
 	unsure, running, ended := a.keeper.Unsure(at.safe-a.keeper.Length, now), at.work != nil, at.ended
+	deadline, cleaning, allowed := at.deadline, at.cleaning, at.allowed()
 	a.mu.Unlock()
 	switch {
 	case ended:
 	case unsure:
 		at.stop(errUnsure)
-	case at.deadline > 0 && now >= at.deadline-at.slack():
-		at.stop(tooLong(node.ByTimeout, "timed out after %s", cmp.Or(at.Timeout, at.Deadline.Round(10*time.Millisecond))))
+	case cleaning: // it has a limit of its own
+	case deadline > 0 && now >= deadline-at.slack():
+		at.stop(tooLong(node.ByTimeout, "timed out after %s", cmp.Or(allowed, at.Deadline.Round(10*time.Millisecond))))
 	case running && at.run.Timeout.Heartbeat > 0 && at.out.silent() > time.Duration(at.run.Timeout.Heartbeat):
 		at.stop(tooLong(node.ByHeartbeatTimeout, "it printed nothing for %s (timeout.heartbeat)", time.Duration(at.run.Timeout.Heartbeat)))
 	}

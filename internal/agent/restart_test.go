@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/weirhq/weir/internal/agent"
+	"github.com/weirhq/weir/internal/agent/device"
 	"github.com/weirhq/weir/internal/agent/driver"
 	execdriver "github.com/weirhq/weir/internal/agent/driver/exec"
 	"github.com/weirhq/weir/internal/blob"
@@ -27,6 +28,8 @@ import (
 type plan struct {
 	URL, Bucket, Dir, Node string
 	Lease                  time.Duration
+	// Devices is the file of its devices; empty means that it has none.
+	Devices string
 }
 
 const planVariable = "WEIR_TEST_AGENT"
@@ -51,12 +54,19 @@ func agentMain() {
 		panic(err)
 	}
 	hints := node.NewHints(pool, nil)
-	a := agent.New(agent.Config{
+	config := agent.Config{
 		Transport: node.NewDesk(pool, p.Node, node.Options{Bucket: bucket, Hints: hints}), Dir: p.Dir, Lease: p.Lease, Grace: time.Second, Rest: 100 * time.Millisecond,
 		Info:    node.Info{Name: p.Node, Capacity: map[string]int{"sh": 2}},
 		Drivers: map[string]driver.Driver{"exec": execdriver.New(execdriver.Options{Dir: agent.Attempts(p.Dir)})},
 		Log:     slog.New(slog.NewTextHandler(os.Stderr, nil)),
-	})
+	}
+	if p.Devices != "" {
+		if config.Devices, err = device.Open(p.Devices); err != nil {
+			panic(err)
+		}
+		config.Info.Capacity[node.Fleet], config.Look = 2, 20*time.Millisecond
+	}
+	a := agent.New(config)
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTERM, os.Interrupt)
 	go func() {

@@ -78,6 +78,9 @@ type Device struct {
 	// when the next one is due.
 	Checks  int        `json:"checks,omitempty"`
 	CheckAt *time.Time `json:"check_at,omitempty"`
+	// HealthTask is the health task that the policy has for a device with these labels.
+	// Only [Store.Device] reads it.
+	HealthTask *LabelHealth `json:"health_task,omitempty" doc:"Its health task, by its labels; match is absent for that of all other devices. Only in the answer for one device."`
 	// HealthUntil is when its maintenance ends by itself.
 	HealthUntil *time.Time `json:"health_until,omitempty"`
 
@@ -186,7 +189,11 @@ func (s *Store) Device(ctx context.Context, serial string) (Device, error) {
 	if err != nil {
 		return Device{}, fmt.Errorf("read device: %w", err)
 	}
-	return list[0], nil
+	d := list[0]
+	if d.HealthTask, err = s.healthTask(ctx, serial); err != nil {
+		return d, fmt.Errorf("read health task of device: %w", err)
+	}
+	return d, nil
 }
 
 // DeviceLog returns the events of a device, newest first.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
 )
 
@@ -312,4 +313,65 @@ func TestDeviceCommands(t *testing.T) {
 	}
 	id := r.submit("rest", nil)
 	r.units(id, "1 waiting")
+}
+
+// The health task of a device is the first of by_label whose conditions its labels meet, or
+// else the one for all others.
+func TestHealthTaskByLabel(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.policy(PolicyChange{Health: json.RawMessage(`{"run": {"argv": ["any"]}, "by_label": [
+		{"match": ["os=ios", "model=old"], "run": {"argv": ["old"]}, "timeout": "2m"}, {"match": ["os=ios"], "run": {"argv": ["ios"]}}]}`)})
+	r.report("PC-01", node.Device{Serial: "a", Labels: map[string]string{"os": "android"}}, node.Device{Serial: "i", Labels: map[string]string{"os": "ios"}},
+		node.Device{Serial: "o", Labels: map[string]string{"os": "ios", "model": "old"}})
+	list := r.claim("PC-01", 9)
+	var got string
+	r.scan(&got, `select string_agg(concat_ws(' ', d.serial, q.run #>> '{argv,0}', q.timeout, r.deadline - r.claimed_at), '; ' order by d.serial)
+		from weir.running r join weir.devices d on d.id = r.device join weir.tasks q on q.id = r.task`)
+	r.want("the tasks", got, "a any 00:05:00 00:05:00; i ios 00:05:00 00:05:00; o old 00:02:00 00:02:00")
+	r.done(list...)
+	d, err := r.store.Device(t.Context(), "o")
+	if err != nil || d.Health != HealthGood || d.HealthTask.Run.Argv[0] != "old" || len(d.HealthTask.Match) != 2 {
+		t.Errorf("%+v, %v", d.HealthTask, err)
+	}
+	if d, err = r.store.Device(t.Context(), "a"); err != nil || d.HealthTask.Run.Argv[0] != "any" || d.HealthTask.Match != nil {
+		t.Errorf("%+v, %v", d.HealthTask, err)
+	}
+	for field, text := range map[string]string{
+		"health.by_label[0].match":   `"by_label": [{"match": ["os=="], "run": {"argv": ["x"]}}]`,
+		"health.by_label[0].run":     `"by_label": [{"match": ["os"], "run": {}}]`,
+		"health.by_label[0].timeout": `"by_label": [{"match": ["os"], "run": {"argv": ["x"]}, "timeout": "0.1s"}]`,
+		"health.run":                 `"run": {}`,
+		"health.by_label":            `"by_label": {}`,
+		"health.other":               `"other": 1`,
+	} {
+		_, err := r.db.Pool.Exec(t.Context(), `select weir.set_fleet_policy(jsonb_build_object('health', '{"run": {"argv": ["x"]}}'::jsonb || $1::jsonb))`, `{`+text+`}`)
+		if p := r.refused(problem.Invalid, err); p.Field != field {
+			t.Errorf("%s: %s is blamed: %v", text, p.Field, err)
+		}
+	}
+	_, err = r.db.Pool.Exec(t.Context(), `select weir.set_fleet_policy(jsonb_build_object('health', jsonb_build_object('run', '{"argv": ["x"]}'::jsonb, 'by_label',
+		(select jsonb_agg('{"match": ["os"], "run": {"argv": ["x"]}}'::jsonb) from generate_series(1, 21)))))`)
+	r.refused(problem.Invalid, err)
+}
+
+// A command sets or removes one health task and leaves the others in their order.
+func TestHealthTaskForLabels(t *testing.T) {
+	h := HealthTask{}
+	for _, c := range []struct{ match, argv, want string }{
+		{"os=ios", "a", "os=ios a"}, {"tag=x", "b", "os=ios a, tag=x b"}, {"os=ios", "c", "os=ios c, tag=x b"}, {"none", "", "os=ios c, tag=x b"}, {"os=ios", "", "tag=x b"},
+	} {
+		l := LabelHealth{Match: []string{c.match}}
+		if c.argv != "" {
+			l.Run.Argv = []string{c.argv}
+		}
+		h.For(l)
+		var got []string
+		for _, l := range h.ByLabel {
+			got = append(got, l.Match[0]+" "+l.Run.Argv[0])
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s %s: %s", c.match, c.argv, got)
+		}
+	}
 }

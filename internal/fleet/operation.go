@@ -180,8 +180,10 @@ var (
 			if err != nil {
 				return p, err
 			}
-			if err := mayTell(who, health.Run); err != nil {
-				return p, err
+			for _, run := range health.runs() {
+				if err := mayTell(who, run); err != nil {
+					return p, err
+				}
 			}
 			return s.SetPolicy(ctx, who.By(), in.Body)
 		})

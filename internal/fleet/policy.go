@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
@@ -28,6 +29,40 @@ type Policy struct {
 type HealthTask struct {
 	Run     node.Run  `json:"run" doc:"As the run of a fleet job."`
 	Timeout node.Span `json:"timeout,omitzero" doc:"Default: 5m."`
+	// ByLabel are the health tasks of devices with certain labels. The first whose
+	// conditions a device meets is its health task; Run is that of all others.
+	ByLabel []LabelHealth `json:"by_label,omitempty" maxItems:"20" doc:"Other health tasks for devices with certain labels. The first that matches counts; run is for all other devices."`
+}
+
+// LabelHealth is the health task of devices with certain labels.
+type LabelHealth struct {
+	Match   []string  `json:"match" minItems:"1" maxItems:"50" doc:"Conditions on labels, as those of a target; all must hold."`
+	Run     node.Run  `json:"run" doc:"As the run of a fleet job."`
+	Timeout node.Span `json:"timeout,omitzero" doc:"Default: 5m."`
+}
+
+// For sets the health task of devices with these labels, or removes it if it has no
+// command. A task that exists already keeps its place, because the first match counts.
+func (h *HealthTask) For(task LabelHealth) {
+	i := slices.IndexFunc(h.ByLabel, func(l LabelHealth) bool { return slices.Equal(l.Match, task.Match) })
+	switch {
+	case len(task.Run.Argv) == 0 && i >= 0:
+		h.ByLabel = slices.Delete(h.ByLabel, i, i+1)
+	case len(task.Run.Argv) == 0:
+	case i >= 0:
+		h.ByLabel[i] = task
+	default:
+		h.ByLabel = append(h.ByLabel, task)
+	}
+}
+
+// runs are the commands of the health task.
+func (h HealthTask) runs() []node.Run {
+	list := []node.Run{h.Run}
+	for _, l := range h.ByLabel {
+		list = append(list, l.Run)
+	}
+	return list
 }
 
 // PolicyChange names the changes. A nil field stays as it is.
@@ -51,6 +86,13 @@ func (c *PolicyChange) health() (h HealthTask, err error) {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&h); err != nil {
 		return h, problem.Refuse("health", `for example {"run": {"argv": ["./health.sh"]}, "timeout": "5m"}`, "it is not understood: %s", err)
+	}
+	for i, l := range h.ByLabel {
+		for _, m := range l.Match {
+			if len(m) > 500 || !condition.MatchString(m) {
+				return h, problem.Refuse(fmt.Sprintf("health.by_label[%d].match", i), conditionForm, "%.100q is no condition on labels", m)
+			}
+		}
 	}
 	c.Health, err = json.Marshal(h)
 	return h, err

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,6 +39,8 @@ const (
 type Spec struct {
 	Name     string         `json:"name,omitempty" required:"true" maxLength:"200" doc:"For people, such as nightly."`
 	Run      node.Run       `json:"run" doc:"What runs on each device, on its PC: argv, env, dir, secrets and so on, as a step of a workflow has it. It finds the device in WEIR_DEVICE_SERIAL, WEIR_DEVICE_TARGET, WEIR_DEVICE_HUB and WEIR_DEVICE_LABELS. Naming secrets takes the right to manage workflows."`
+	Setup    *node.Command  `json:"setup,omitempty" doc:"A command that runs on the PC before each run, with its environment. If it fails, the run does not begin and counts as broken by the infrastructure."`
+	Cleanup  *node.Command  `json:"cleanup,omitempty" doc:"A command that runs on the PC after each run, also after one that failed, timed out or was canceled. If it fails, the device becomes suspect."`
 	Params   map[string]any `json:"params,omitempty" doc:"Handed to what runs."`
 	Target   Target         `json:"target" doc:"On which devices. All that it names must hold."`
 	Any      int            `json:"any,omitempty" minimum:"0" maximum:"100000" doc:"So many runs, which any device of the target may serve. Left out: one on each."`
@@ -231,6 +234,9 @@ func (s Spec) Check() error {
 		return err
 	}
 	if err := s.Infra.check(); err != nil {
+		return err
+	}
+	if err := cmp.Or(s.Setup.Check("setup"), s.Cleanup.Check("cleanup")); err != nil {
 		return err
 	}
 	if s.Lane != "" && !laneName.MatchString(s.Lane) {

@@ -419,6 +419,12 @@ func (s *Store) policy(ctx context.Context) (has json.RawMessage, err error) {
 	return has, err
 }
 
+// healthTask reads the health task of a device, by its labels. It is nil without one.
+func (s *Store) healthTask(ctx context.Context, serial string) (h *LabelHealth, err error) {
+	err = s.pool.QueryRow(ctx, `select weir._health_task(f.health, d.serial, d.labels) from weir.fleet_policy f, weir.devices d where d.serial = $1`, serial).Scan(&h)
+	return h, err
+}
+
 func (s *Store) setPolicy(ctx context.Context, by string, change json.RawMessage) (has json.RawMessage, err error) {
 	err = s.pool.QueryRow(ctx, `select weir.set_fleet_policy($1, nullif($2, ''))`, change, by).Scan((*[]byte)(&has))
 	return has, err

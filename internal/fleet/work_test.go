@@ -56,7 +56,7 @@ func TestPlacement(t *testing.T) {
 			r.want("first", l.Serial, "a01")
 			r.infra(l)
 			r.wait(time.Minute)
-			got := append(r.claim("PC-01", 10), r.claim("PC-02", 10)...)
+			got := append(r.claim("PC-01", 1), r.claim("PC-02", 1)...) // as many as there is room for
 			r.want("then", serials(got), want)
 			r.want("the same task", got[0].Task, l.Task)
 			r.done(got...)

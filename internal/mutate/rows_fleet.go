@@ -53,6 +53,54 @@ var fleetRows = []Row{
 		engineTests, "TestR4StaleTokenChangesNothing",
 	},
 	{
+		"a failed clean-up is for the live lease", "schema/functions/fleet/fleet_unclean.sql",
+		` and r.token = fleet_unclean.token`, ``,
+		fleetTests, "TestAFailedCleanUp",
+	},
+	{
+		"a success does not hide its failed clean-up", "schema/functions/fleet/_device_freed.sql",
+		`if (x.unit).unclean is not null then`, `if false then`,
+		fleetTests, "TestAFailedCleanUp",
+	},
+	{
+		"the next attempt begins clean", "schema/functions/fleet/_fleet_lease_retries.sql",
+		`, unclean = null`, ``,
+		fleetTests, "TestAFailedCleanUp",
+	},
+	{
+		"the time of commands is added to that of a run", "schema/functions/fleet/_fleet_lease_units.sql",
+		`j.timeout + weir._fleet_around(j.spec)`, `j.timeout`,
+		fleetTests, "TestTheTimeOfCommandsIsAdded",
+	},
+	{
+		"a run goes to another device although its slot is the only one", "schema/functions/fleet/_fleet_pick_open.sql",
+		`    order by x.id
+  loop`, `    order by x.id limit room
+  loop`,
+		fleetTests, "TestPlacement",
+	},
+	{
+		"a clean-up runs after every attempt", "internal/agent/attempt.go",
+		`	at.cleanUp(&e)
+`, ``,
+		"./internal/agent", "TestCleanUpRunsHoweverARunEnds",
+	},
+	{
+		"a set-up of an earlier process is not taken for the work", "internal/agent/attempt.go",
+		`if at.interrupted {`, `if false {`,
+		"./internal/agent", "TestAgentIsRestartedDuringASetUp",
+	},
+	{
+		"the first health task that matches counts", "schema/functions/fleet/_health_task.sql",
+		`order by h.nth limit 1`, `order by h.nth desc limit 1`,
+		fleetTests, "TestHealthTaskByLabel",
+	},
+	{
+		"health tasks by label are bounded", "schema/functions/fleet/_health_check.sql",
+		` or jsonb_array_length(health -> 'by_label') > 20`, ``,
+		fleetTests, "TestHealthTaskByLabel",
+	},
+	{
 		"a harmless failure is for the live lease", "schema/functions/fleet/fleet_fail.sql",
 		` and x.token = fleet_fail.token) then`, `) then`,
 		engineTests, "TestR4StaleTokenChangesNothing",
@@ -168,6 +216,17 @@ var fleetRows = []Row{
 		"a health task judges the device as it is", "schema/functions/fleet/_device_checked.sql",
 		`where x.id = of_device for update;`, `where x.id = of_device;`,
 		fleetTests, "TestDevicesAreJudgedUnderTheirLock",
+	},
+	{
+		"a failed clean-up judges the device as it is", "schema/functions/fleet/_device_unclean.sql",
+		`where x.id = of_device for update;`, `where x.id = of_device;`,
+		fleetTests, "TestACleanUpIsJudgedUnderLocks",
+	},
+	{
+		"a failed clean-up is for a lease that stays", "schema/functions/fleet/fleet_unclean.sql",
+		`    and r.device is not null
+  for no key update;`, `    and r.device is not null;`,
+		fleetTests, "TestACleanUpIsJudgedUnderLocks",
 	},
 	{
 		"a success judges the device as it is", "schema/functions/fleet/_device_worked.sql",

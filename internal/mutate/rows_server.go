@@ -107,7 +107,7 @@ var serverRows = []Row{
 	},
 	{
 		"work goes on without contact", "internal/agent/attempt.go",
-		`at.run, at.keep = run, run.Keep(a.config.Keep)`, `at.run = run`,
+		`at.run, at.around, at.keep = run, around, run.Keep(a.config.Keep)`, `at.run, at.around = run, around`,
 		agentTests, "TestWorkGoesOnWithoutContact",
 	},
 	{

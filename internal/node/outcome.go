@@ -50,6 +50,9 @@ type Outcome struct {
 	// another of those constants. Begun is set if the work had begun then.
 	Fault string
 	Begun bool
+	// Unclean is why the clean-up after work on a device failed. It does not change the
+	// verdict; the device becomes suspect. Empty means that it did not fail.
+	Unclean string
 	// Quiet is set if the end opens no work for others, so no worker is notified. With a
 	// thousand PCs, all of them would be notified for each device.
 	Quiet bool

@@ -106,6 +106,14 @@ func (d *Desk) failDevices(ctx context.Context, batch []Outcome) ([]Refusal, err
 	return refused, nil
 }
 
+// unclean records that the clean-up after an attempt on a device failed, before its end. An
+// attempt that is over is refused when its end is reported.
+func (d *Desk) unclean(ctx context.Context, o Outcome) error {
+	_, err := d.ask(ctx, "record the clean-up", []Lease{o.Lease}, ours+`select g.task, g.attempt, weir.fleet_unclean(g.task, g.attempt, g.token, $5) from g`,
+		pgtext.Text(o.Unclean))
+	return err
+}
+
 // room returns how many tasks of the ith service there is room for.
 func room(r ClaimRequest, i int) int {
 	if i < len(r.Slots) {

@@ -115,6 +115,11 @@ func (d *Desk) End(ctx context.Context, outcomes []Outcome) ([]Refusal, error) {
 		return err
 	}
 	for _, o := range outcomes {
+		if o.Unclean != "" {
+			if err := d.unclean(ctx, o); err != nil {
+				return refused, err
+			}
+		}
 		switch o.Verdict {
 		case Done:
 			done = append(done, o)

@@ -53,6 +53,12 @@ type Isolator interface {
 	Isolation() string
 }
 
+// Clearer is a driver that can kill what a previous process of the agent started for a
+// piece of work, and remove its state, so that the work can begin again.
+type Clearer interface {
+	Clear(ctx context.Context, work Work) error
+}
+
 // ErrLate is returned by Start if the leash ends before the work starts, because an agent
 // that was suspended in between must not start a task that another worker may have.
 var ErrLate = errors.New("its lease ran out before it began")

@@ -15,6 +15,9 @@ import (
 const (
 	Stdout = "stdout"
 	Stderr = "stderr"
+	// Setup and Cleanup mark the output of the commands before and after work on a
+	// device.
+	Setup, Cleanup = "setup", "cleanup"
 	// Weir marks remarks of Weir about a log: that something is missing or was cut.
 	Weir = "weir"
 	// Raw marks a line that is not a valid line of a log.

@@ -201,6 +201,7 @@ func printDevice(o *command.Output, p devicePage) error {
 		{"Decided by", p.HealthBy},
 		{"Because of job", command.IDText(p.HealthJob)},
 		{"Evidence", strings.Join(evidence, ", ")},
+		{"Health task", healthTaskText(p.HealthTask)},
 		{"Health task due", o.BothOf(p.CheckAt, "")},
 		{"Reserved by", p.ReservedBy},
 		{"Reserved until", o.BothOf(p.ReservedUntil, "")},
@@ -218,6 +219,21 @@ func printDevice(o *command.Output, p devicePage) error {
 		return err
 	}
 	return deviceLogListing.Below(o, "Log", p.Log)
+}
+
+// healthTaskText is a health task and the devices that it is for. Empty: there is none.
+func healthTaskText(h *fleet.LabelHealth) string {
+	if h == nil {
+		return ""
+	}
+	text := strings.Join(h.Run.Argv, " ")
+	if h.Timeout > 0 {
+		text += ", at most " + command.Span(time.Duration(h.Timeout))
+	}
+	if len(h.Match) > 0 {
+		text += " (for " + strings.Join(h.Match, ", ") + ")"
+	}
+	return text
 }
 
 // deviceRuns is unitListing with the job, where the device is known.

@@ -21,14 +21,17 @@ func fleetPolicy(e *command.Env) *cobra.Command {
 	var overlap, noHealth bool
 	var slots int
 	var timeout time.Duration
+	var match []string
 	c := &cobra.Command{
 		Use: "policy [-- HEALTH-COMMAND [ARGUMENT…]]", Short: "Show what holds for all of the fleet, or change it",
 		Long: `Show what holds for all of the fleet, or change it. What is not named stays.
 
 strict: a run that failed for good puts its device out at once. evidence: failures of
 two different jobs do, or a failed health task. The health task runs on devices that are
-new or were put out, and brings them back: the command behind --.`,
-		Example: "  weir fleet policy\n  weir fleet policy --policy evidence --health-timeout 2m -- adb -s '{target}' shell true\n  weir fleet policy --no-health --overlap=false",
+new or were put out, and brings them back: the command behind --. With --health-for it is
+that of devices with these labels alone; the first that matches counts, and the one
+without --health-for is for all other devices.`,
+		Example: "  weir fleet policy\n  weir fleet policy --policy evidence --health-timeout 2m -- adb -s '{target}' shell true\n  weir fleet policy --health-for os=ios -- idevicediagnostics -u '{serial}' diagnostics\n  weir fleet policy --no-health --overlap=false",
 	}
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		if cmd.ArgsLenAtDash() == 0 {
@@ -51,22 +54,14 @@ new or were put out, and brings them back: the command behind --.`,
 		if given("slots") {
 			change.Slots = &slots
 		}
-		switch {
-		case len(args) > 0 && noHealth:
-			return command.Invalid("give one of them", "--no-health and a health command")
-		case noHealth:
-			change.Health = fleet.NoHealth
-		case len(args) > 0:
-			text, err := json.Marshal(fleet.HealthTask{Run: node.Run{Argv: args}, Timeout: node.Span(timeout)})
-			if err != nil {
-				return err
-			}
-			change.Health = text
-		case given("health-timeout"):
-			return command.Invalid("give the command again: weir fleet policy --health-timeout 2m -- COMMAND", "--health-timeout goes with a health command")
-		}
 		p, err := fleet.ShowPolicy.Call(ctx, s.Operations, &struct{}{})
-		if err == nil && (len(args) > 0 || noHealth || command.AnyGiven(c, "policy", "overlap", "slots")) {
+		if err != nil {
+			return err
+		}
+		if change.Health, err = healthChange(p.Health, args, match, noHealth, given("health-timeout"), timeout); err != nil {
+			return err
+		}
+		if len(change.Health) > 0 || command.AnyGiven(c, "policy", "overlap", "slots") {
 			p, err = fleet.ChangePolicy.Call(ctx, s.Operations, &fleet.Changing{Body: change})
 		}
 		if err != nil {
@@ -83,26 +78,49 @@ new or were put out, and brings them back: the command behind --.`,
 	flags.BoolVar(&overlap, "overlap", false, "let devices that the active job does not need serve the next one")
 	flags.IntVar(&slots, "slots", 0, "how many devices of a PC work at once unless it says otherwise, 1 to 1000")
 	flags.DurationVar(&timeout, "health-timeout", 0, "how long the health command may take; default: 5m")
-	flags.BoolVar(&noHealth, "no-health", false, "have no health task")
+	flags.StringArrayVar(&match, "health-for", nil, "the health command is for devices that meet this `condition` on labels, such as os=ios; may be repeated: all must hold")
+	flags.BoolVar(&noHealth, "no-health", false, "have no health task; with --health-for: no other one for these devices")
 	_ = c.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(policies, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
+// healthChange is another health task, or nothing. What is for devices with other labels stays.
+func healthChange(h *fleet.HealthTask, argv, match []string, none, timed bool, timeout time.Duration) (json.RawMessage, error) {
+	switch {
+	case len(argv) > 0 && none:
+		return nil, command.Invalid("give one of them", "--no-health and a health command")
+	case none && len(match) == 0:
+		return fleet.NoHealth, nil
+	case len(argv) == 0 && !none && (timed || len(match) > 0):
+		return nil, command.Invalid("give the command again: weir fleet policy --health-timeout 2m -- COMMAND", "--health-timeout and --health-for go with a health command")
+	case len(argv) == 0 && !none:
+		return nil, nil
+	case h == nil && len(match) > 0:
+		return nil, command.Invalid("set that first: weir fleet policy -- COMMAND", "there is no health task for all other devices")
+	case h == nil:
+		h = &fleet.HealthTask{}
+	}
+	if len(match) > 0 {
+		h.For(fleet.LabelHealth{Match: match, Run: node.Run{Argv: argv}, Timeout: node.Span(timeout)})
+	} else {
+		h.Run, h.Timeout = node.Run{Argv: argv}, node.Span(timeout)
+	}
+	return json.Marshal(h)
+}
+
 func printPolicy(o *command.Output, p fleet.Policy) error {
 	health, overlap := "none: a device that is out comes back by weir device release", "no: one fleet job at a time"
+	var others []command.Field
 	if p.Health != nil {
-		health = strings.Join(p.Health.Run.Argv, " ")
-		if p.Health.Timeout > 0 {
-			health += ", at most " + command.Span(time.Duration(p.Health.Timeout))
+		health = healthTaskText(&fleet.LabelHealth{Run: p.Health.Run, Timeout: p.Health.Timeout})
+		for _, l := range p.Health.ByLabel {
+			text := healthTaskText(&fleet.LabelHealth{Run: l.Run, Timeout: l.Timeout})
+			others = append(others, command.Field{"For " + strings.Join(l.Match, ", "), text})
 		}
 	}
 	if p.Overlap {
 		overlap = "yes: devices that the active job does not need serve the next one"
 	}
-	return o.Details([]command.Field{
-		{"Policy", p.Policy},
-		{"Health task", o.Hint(health)},
-		{"Overlap", overlap},
-		{"Slots of a PC", command.Plural(p.Slots, "slot", "slots")},
-	})
+	fields := append([]command.Field{{"Policy", p.Policy}, {"Health task", o.Hint(health)}}, others...)
+	return o.Details(append(fields, command.Field{"Overlap", overlap}, command.Field{"Slots of a PC", command.Plural(p.Slots, "slot", "slots")}))
 }

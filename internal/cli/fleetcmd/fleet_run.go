@@ -67,6 +67,8 @@ type fleetFlags struct {
 	linger      time.Duration
 	priority    int
 	lane        string
+	setup       string
+	cleanup     string
 	watch       bool
 	// given says that a flag was.
 	given func(flag string) bool
@@ -127,6 +129,8 @@ code is how it ended: 0 done, 1 failed, 2 canceled.`,
 	flags.DurationVar(&f.linger, "linger", 0, "how long to wait for devices that cannot serve it once nothing else is left; default: 2m")
 	flags.IntVar(&f.priority, "priority", 0, "a higher one goes before older jobs, -100 to 100")
 	flags.StringVar(&f.lane, "lane", "", "jobs of one `lane` are active one after the other, those of different lanes side by side; default: default")
+	flags.StringVar(&f.setup, "setup", "", "`command` that runs on the PC before each run, such as 'adb -s {target} root'; no shell")
+	flags.StringVar(&f.cleanup, "cleanup", "", "`command` that runs on the PC after each run, however that ended; no shell")
 	flags.StringVar(&f.key, "key", "", "the same `key` gives the same job, however often it is run")
 	flags.BoolVarP(&f.watch, "watch", "w", false, "watch it until it has ended")
 	_ = c.RegisterFlagCompletionFunc("target", cobra.FixedCompletions([]string{"all", "tag=", "label=", "device="}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
@@ -173,6 +177,21 @@ func (f *fleetFlags) spec(typed bool, args []string, in io.Reader) (spec fleet.S
 	}
 	if f.given("lane") {
 		spec.Lane = f.lane
+	}
+	for _, c := range []struct {
+		flag, line string
+		into       **node.Command
+	}{{"setup", f.setup, &spec.Setup}, {"cleanup", f.cleanup, &spec.Cleanup}} {
+		if !f.given(c.flag) {
+			continue
+		}
+		argv, err := node.SplitCommand(c.line)
+		if err != nil {
+			return spec, command.Invalid("close the quotes", "--%s: %v", c.flag, err)
+		}
+		if *c.into = nil; len(argv) > 0 {
+			*c.into = &node.Command{Argv: argv}
+		}
 	}
 	return spec, spec.Check()
 }

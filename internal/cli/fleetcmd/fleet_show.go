@@ -80,7 +80,8 @@ func printFleet(o *command.Output, p fleetPage) error {
 		{"Runs", unitCounts(p.Counts)},
 	}
 	if p.Spec != nil {
-		fields = append(fields, command.Field{"Command", strings.Join(p.Spec.Run.Argv, " ")}, command.Field{"Target", targetText(p.Spec.Target)}, command.Field{"Rules", rulesText(*p.Spec)})
+		fields = append(fields, command.Field{"Command", strings.Join(p.Spec.Run.Argv, " ")},
+			command.Field{"Set-up", commandText(p.Spec.Setup)}, command.Field{"Clean-up", commandText(p.Spec.Cleanup)}, command.Field{"Target", targetText(p.Spec.Target)}, command.Field{"Rules", rulesText(*p.Spec)})
 		fields = append(fields, ruleFields(*p.Spec)...)
 	}
 	fields = append(fields,
@@ -163,6 +164,14 @@ func spanOr(s *node.Span, usual time.Duration) time.Duration {
 		return usual
 	}
 	return time.Duration(*s)
+}
+
+// commandText is a command before or after a run. Empty: there is none.
+func commandText(c *node.Command) string {
+	if c == nil {
+		return ""
+	}
+	return strings.Join(c.Argv, " ") + ", at most " + command.Span(c.Limit())
 }
 
 // rulesText says what of the rules is not as usual, and the usual ones that matter.

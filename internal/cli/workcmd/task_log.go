@@ -212,6 +212,8 @@ func logText(o *command.Output, line joblog.Line) string {
 		return o.Paint(command.Yellow, text)
 	case joblog.Weir:
 		return o.Paint(command.Dim, "weir: "+text)
+	case joblog.Setup, joblog.Cleanup:
+		return o.Paint(command.Dim, line.Stream+": ") + text
 	}
 	return text
 }

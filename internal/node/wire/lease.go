@@ -116,6 +116,7 @@ type Outcome struct {
 	Harmless  bool   `json:"harmless,omitempty" doc:"It could not be begun, which says nothing about the device."`
 	Fault     string `json:"fault,omitempty" enum:"no_driver,engine_away,disk_full,folder_gone,no_memory" doc:"What is broken on the node, if the task is returned for that."`
 	Begun     bool   `json:"begun,omitempty" doc:"The work had begun when its node broke."`
+	Unclean   string `json:"unclean,omitempty" doc:"Why the clean-up after the work failed; the device becomes suspect."`
 	Quiet     bool   `json:"quiet,omitempty" doc:"Its end lets no work of others through: wake nobody."`
 }
 
@@ -127,14 +128,14 @@ type Outcomes struct {
 // OutcomesOf converts outcomes for sending.
 func OutcomesOf(outcomes []node.Outcome) Outcomes {
 	return Outcomes{each(outcomes, func(o node.Outcome) Outcome {
-		return Outcome{LeaseOf(o.Lease), o.Verdict, string(o.Result), pgtext.Text(o.Error), o.Reason, o.Final, upward(o.RetryIn), o.Infra, o.Harmless, o.Fault, o.Begun, o.Quiet}
+		return Outcome{LeaseOf(o.Lease), o.Verdict, string(o.Result), pgtext.Text(o.Error), o.Reason, o.Final, upward(o.RetryIn), o.Infra, o.Harmless, o.Fault, o.Begun, pgtext.Text(o.Unclean), o.Quiet}
 	})}
 }
 
 // Node converts the outcomes for the server.
 func (o Outcomes) Node() []node.Outcome {
 	return each(o.Outcomes, func(o Outcome) node.Outcome {
-		return node.Outcome{Lease: o.Lease.Node(), Verdict: o.Verdict, Result: raw(o.Result), Error: o.Error, Reason: o.Reason, Final: o.Final, RetryIn: span(o.RetryInMS), Infra: o.Infra, Harmless: o.Harmless, Fault: o.Fault, Begun: o.Begun, Quiet: o.Quiet}
+		return node.Outcome{Lease: o.Lease.Node(), Verdict: o.Verdict, Result: raw(o.Result), Error: o.Error, Reason: o.Reason, Final: o.Final, RetryIn: span(o.RetryInMS), Infra: o.Infra, Harmless: o.Harmless, Fault: o.Fault, Begun: o.Begun, Unclean: o.Unclean, Quiet: o.Quiet}
 	})
 }
 

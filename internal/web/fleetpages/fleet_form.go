@@ -25,6 +25,7 @@ const (
 // right or wrong; an empty field is as the store has it.
 type fleetForm struct {
 	name, command, params                    string
+	setup, cleanup                           string
 	target, devices, tag, labels, match      string
 	each, repeat, attempts, timeout, backoff string
 	infraAttempts, infraExit, place          string
@@ -43,7 +44,7 @@ func newFleetForm() *fleetForm {
 
 func readFleetForm(r *site.Request) *fleetForm {
 	f := &fleetForm{
-		name: r.Field("name"), command: r.Field("run"), params: r.Field("params"),
+		name: r.Field("name"), command: r.Field("run"), params: r.Field("params"), setup: r.Field("setup"), cleanup: r.Field("cleanup"),
 		target: cmp.Or(r.Field("target"), targetSome), devices: r.Field("target.devices"), tag: r.Field("target.tag"), labels: r.Field("target.labels"), match: r.Field("target.match"),
 		each: r.Field("any"), repeat: r.Field("repeat"), attempts: r.Field("attempts"), timeout: r.Field("timeout"), backoff: r.Field("backoff"),
 		infraAttempts: r.Field("infra.attempts"), infraExit: r.Field("infra.exit"), place: cmp.Or(r.Field("infra.place"), fleet.PlaceSame),
@@ -58,7 +59,7 @@ func readFleetForm(r *site.Request) *fleetForm {
 
 // fleetFields are the fields of the form, as the store names them.
 var fleetFields = []string{
-	"name", "run", "params", "target", "target.devices", "target.tag", "target.labels", "target.match", "any", "repeat", "attempts", "timeout", "backoff",
+	"name", "run", "setup", "cleanup", "params", "target", "target.devices", "target.tag", "target.labels", "target.match", "any", "repeat", "attempts", "timeout", "backoff",
 	"infra.attempts", "infra.exit", "infra.place", "join", "breaker", "linger", "priority", "lane",
 }
 
@@ -83,6 +84,7 @@ func (f *fleetForm) spec(r *site.Request) fleet.Spec {
 	} else if len(s.Run.Argv) == 0 {
 		f.blame("run", ui.Say(ctx, "newfleet.fault.command"))
 	}
+	s.Setup, s.Cleanup = f.aside(r, "setup", f.setup), f.aside(r, "cleanup", f.cleanup)
 	if f.params != "" && json.Unmarshal([]byte(f.params), &s.Params) != nil {
 		f.blame("params", ui.Say(ctx, "newfleet.fault.params"))
 	}
@@ -110,6 +112,18 @@ func (f *fleetForm) spec(r *site.Request) fleet.Spec {
 		s.Join = f.join
 	}
 	return s
+}
+
+// aside reads a command before or after each run; empty: nil.
+func (f *fleetForm) aside(r *site.Request, field, line string) *node.Command {
+	argv, err := node.SplitCommand(line)
+	if err != nil {
+		f.blame(field, ui.Say(r.Context(), "newfleet.fault.quote"))
+	}
+	if len(argv) == 0 {
+		return nil
+	}
+	return &node.Command{Argv: argv}
 }
 
 // specTarget reads on which devices. All of the fleet is said, never left out.

@@ -66,6 +66,8 @@ func TestNewFleetJob(t *testing.T) {
 	if takes := between(t, page.Body, `data-preview="takes"`, "</details>"); !strings.Contains(takes, "A3") || strings.Contains(takes, "A4") || strings.Contains(takes, "B1") {
 		t.Errorf("it takes %s", takes)
 	}
+	mia.Post(t, "/new-fleet-job", fleetPlan("setup", `adb install "my app"`, "cleanup", "adb uninstall x")).Is(t, 200).Has(t, "my app", "cleanup:", "setup:", "uninstall")
+	mia.Post(t, "/new-fleet-job", fleetPlan("setup", `adb "install`)).Is(t, 422)
 	mia.Post(t, "/new-fleet-job", fleetPlan("target", "some", "target.labels", "tag=blue")).Is(t, 200).Has(t, "No device is in the target", `<span class="stat-value">0</span>`)
 	mia.Post(t, "/new-fleet-job", fleetPlan("target", "some", "target.tag", "<b>red</b>", "any", "5")).Is(t, 200).Has(t, `<span class="stat-value">5</span>`, "&lt;b&gt;red").Lacks(t, "<b>red")
 	if n := l.jobs(); n != "0" {

@@ -288,6 +288,9 @@ func TestFleetCommands(t *testing.T) {
 	mia.Post(t, "/fleet/policy/change", form("policy", "lax", "slots", "20", "overlap", "yes")).Is(t, 422)
 	mia.Post(t, "/fleet/policy/change", form("policy", "evidence", "slots", "5", "overlap", "yes", "health", `{"run": {"argv": ["./check"]}, "timeout": "1m"}`)).Is(t, 303)
 	mia.Get(t, "/fleet/policy").Is(t, 200).Has(t, "two different jobs", "./check")
+	mia.Post(t, "/fleet/policy/change", form("policy", "evidence", "slots", "5", "overlap", "yes",
+		"health", `{"run": {"argv": ["./check"]}, "timeout": "1m", "by_label": [{"match": ["not os=ios"], "run": {"argv": ["./other", "<x>"]}}]}`)).Is(t, 303)
+	mia.Get(t, of).Is(t, 200).Has(t, "./other &lt;x&gt;", "for devices with not os=ios")
 	mia.Get(t, "/fleet/policy/change").Is(t, 200).Has(t, "./check", `value="5"`)
 	// The list of the quarantine counts down to the next health task.
 	mia.Post(t, "/devices/A3/quarantine", form("reason", "smokes")).Is(t, 303)

@@ -5,7 +5,8 @@ language sql
 set search_path = weir, pg_temp
 as $$
   insert into weir.asks (task, job, event, deciders, expires, late)
-  select of_task, of_job, x.event, x.deciders, case when x.expires is not null then least(x.expires, interval '100 years') end, coalesce(x.late, 'fail')
+  select of_task, of_job, x.event, x.deciders,
+    case when x.expires is not null then least(x.expires, interval '100 years') end, coalesce(x.late, 'fail')
   from jsonb_to_record(ask) x (event text, deciders text[], expires interval, late text)
   on conflict (task) do update
   set event = excluded.event, deciders = excluded.deciders, expires = excluded.expires, late = excluded.late,

@@ -29,10 +29,15 @@ begin
         where q.id = old.task and a.class = -q.class and a.order_seq = q.order_seq and a.position = q.position),
       clock_timestamp()))
     from (values (old.task)) o (task) left join weir.finished f on f.task = o.task;
-  elsif x.outcome = 'done' and x.health in ('suspect', 'unknown') then
+    return null;
+  end if;
+  if x.outcome = 'done' and x.health in ('suspect', 'unknown') and (x.unit).unclean is null then
     perform weir._device_worked(old.device, (x.ended).at);
   elsif x.outcome = 'failed' then
     perform weir._fleet_failed(x.unit, x.ended, old.device, (x.ended).at);
+  end if;
+  if (x.unit).unclean is not null then
+    perform weir._device_unclean(x.unit, old.device, coalesce((x.ended).at, clock_timestamp()));
   end if;
   return null;
 end $$;

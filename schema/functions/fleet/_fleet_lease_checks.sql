@@ -1,5 +1,5 @@
 -- Makes the health tasks of devices and leases them to their PC. One attempt each: when the next is due is the device's
--- matter. They belong to no job.
+-- matter. They belong to no job. Which one a device gets depends on its labels.
 create or replace function weir._fleet_lease_checks(devices int[], n weir.nodes, of_worker int, fence uuid,
   lease interval, t timestamptz)
 returns int
@@ -11,21 +11,23 @@ as $$
 #variable_conflict use_column
 declare
   made int;
-  health jsonb := (select f.health from weir.fleet_policy f);
-  lasts interval := weir._fleet_span(health, 'timeout', '5 min', '1 s', '1 day');
+  policy jsonb := (select f.health from weir.fleet_policy f);
   born timestamptz := date_trunc('milliseconds', t);
   stem text := weir._id_prefix(born);
   class int := weir._class('fleet', 0, jsonb_build_object('node', n.name));
 begin
   perform pg_current_xact_id();
   with p as materialized (
-    select d.id as device, d.serial,
+    select d.id as device, d.serial, h.task -> 'run' as run,
+      weir._fleet_span(h.task, 'timeout', '5 min', '1 s', '1 day') as lasts,
       (stem || lpad(to_hex(p.ordinality & 4095), 3, '0') || substr(gen_random_uuid()::text, 19))::uuid as task
-    from unnest(_fleet_lease_checks.devices) with ordinality p (device) join weir.devices d on d.id = p.device
+    from unnest(_fleet_lease_checks.devices) with ordinality p (device)
+      join weir.devices d on d.id = p.device,
+      lateral (select weir._health_task(policy, d.serial, d.labels) as task offset 0) h
   ), r as (
     -- As in weir._fleet_lease_units.
     insert into weir.running (task, token, claimed_at, until, worker, attempt, deadline, node, class, device)
-    select p.task, fence, t, t + lease, of_worker, 1, t + lasts, n.id, class, p.device from p
+    select p.task, fence, t, t + lease, of_worker, 1, t + p.lasts, n.id, class, p.device from p
     on conflict (device) where device is not null do nothing
     returning task
   ), k as materialized (
@@ -34,7 +36,7 @@ begin
     update weir.devices d set check_at = null from k where d.id = k.device
   ), q as (
     insert into weir.tasks (id, order_seq, class, position, max_attempts, key, params, timeout, run)
-    select k.task, nextval('weir.order_seq'), class, 0, 1, 'health ' || k.serial, '{}', lasts, health -> 'run' from k
+    select k.task, nextval('weir.order_seq'), class, 0, 1, 'health ' || k.serial, '{}', k.lasts, k.run from k
   ), e as (
     insert into weir.events (at, type, worker, attempt, tasks, data)
     select x.at, x.type, x.worker, x.attempt, x.tasks, x.data from (

@@ -38,7 +38,8 @@ begin
   ), d as (
     delete from weir.available x where x.ctid = any (array(select g.row from g))
   ), u as (
-    update weir.fleet_units u set state = 'running', device = g.device, cause = null, harmless = null from g
+    update weir.fleet_units u set state = 'running', device = g.device, cause = null, harmless = null, unclean = null
+    from g
     where u.job = g.job and u.unit = g.unit
   ), e as (
     insert into weir.events (at, type, worker, attempt, job, tasks, data)

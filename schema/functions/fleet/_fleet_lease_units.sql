@@ -20,8 +20,12 @@ declare
   born timestamptz := date_trunc('milliseconds', t);
   stem text := weir._id_prefix(born);
   class int;
+  lasts interval;
+  run jsonb;
 begin
   select * into j from weir.fleet_jobs x where x.job = (picks[1]).job;
+  lasts := j.timeout + weir._fleet_around(j.spec);
+  run := weir._fleet_run(j.spec);
   class := weir._class('fleet', j.priority, jsonb_build_object('node', n.name));
   perform pg_current_xact_id(); -- before it takes numbers: see weir._submit
   with p as materialized (
@@ -37,7 +41,7 @@ begin
   ), r as (
     -- A device that moved at this moment may have work of the PC that it left: it is left out.
     insert into weir.running (task, token, claimed_at, until, worker, attempt, deadline, node, class, job, device)
-    select w.id, fence, t, t + lease, of_worker, 1, t + j.timeout, n.id, class, j.job, w.device from w
+    select w.id, fence, t, t + lease, of_worker, 1, t + lasts, n.id, class, j.job, w.device from w
     on conflict (device) where device is not null do nothing
     returning task
   ), u as (
@@ -52,7 +56,7 @@ begin
   ), q as (
     insert into weir.tasks (id, order_seq, class, position, max_attempts, job, key, params, timeout, backoff, run)
     select k.task, nextval('weir.order_seq'), class, least(k.unit, 32767), j.max_attempts, j.job, k.key,
-      coalesce(nullif(j.spec -> 'params', 'null'), '{}'), j.timeout, j.backoff, j.spec -> 'run'
+      coalesce(nullif(j.spec -> 'params', 'null'), '{}'), lasts, j.backoff, run
     from k
   ), e as (
     insert into weir.events (at, type, worker, attempt, job, tasks, data)

@@ -4,6 +4,6 @@ create or replace function weir._fleet_pick_row(job uuid, unit int, device int, 
 language sql immutable
 as $$
   select row(job, unit, device, 0, case when task is null then 'waiting' else 'retrying' end, task, '{}', 0, null, null,
-    null)::weir.fleet_units
+    null, null)::weir.fleet_units
 $$;
 comment on function weir._fleet_pick_row is 'A unit that a device could serve.';

@@ -19,6 +19,10 @@ begin
   if jsonb_typeof(spec -> 'run') is distinct from 'object' or spec -> 'run' = '{}' then
     perform weir._invalid('run', 'say what runs on a device', hint => 'for example {"argv": ["./test.sh"]}');
   end if;
+  if spec -> 'run' ?| array['setup', 'cleanup'] then
+    perform weir._invalid('run', 'setup and cleanup are fields of the job', hint => 'write them beside run, not in it');
+  end if;
+  perform weir._fleet_command(spec, 'setup'), weir._fleet_command(spec, 'cleanup');
   if jsonb_typeof(target) <> 'object' then
     perform weir._invalid('target', 'expected an object with all, devices, labels, tag or match');
   end if;
@@ -39,16 +43,7 @@ begin
     perform weir._check_labels(target -> 'labels');
   end if;
   if target ? 'match' then
-    if jsonb_typeof(target -> 'match') <> 'array' or jsonb_array_length(target -> 'match') not between 1 and 50
-      or exists (select from jsonb_array_elements(target -> 'match') c where jsonb_typeof(c) <> 'string') then
-      perform weir._invalid('target.match', 'expected 1 to 50 conditions', hint => 'for example ["android>=13"]');
-    end if;
-    select c into bad from jsonb_array_elements_text(target -> 'match') c
-    where (select p.key from weir._label_condition(c) p) is null limit 1;
-    if bad is not null then
-      perform weir._invalid('target.match', '%s is no condition on labels', jsonb_build_array(left(bad, 100)),
-        hint => 'write android>=13, model in (a, b), not tag=old; operators are = != >= > <= < in, not in');
-    end if;
+    perform weir._label_conditions(target -> 'match', 'target.match');
   end if;
   if target ? 'devices' then
     if jsonb_typeof(target -> 'devices') <> 'array' or jsonb_array_length(target -> 'devices') not between 1 and 100000

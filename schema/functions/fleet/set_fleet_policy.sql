@@ -26,12 +26,7 @@ begin
     perform weir._invalid('overlap', 'true or false');
   end if;
   if change ? 'health' and change -> 'health' <> 'null' then
-    if jsonb_typeof(change -> 'health') <> 'object'
-      or jsonb_typeof(change -> 'health' -> 'run') is distinct from 'object' or change -> 'health' -> 'run' = '{}' then
-      perform weir._invalid('health.run', 'say what the health task runs',
-        hint => 'for example {"run": {"argv": ["./health.sh"]}, "timeout": "5m"}; null: there is none');
-    end if;
-    perform weir._fleet_span(change -> 'health', 'timeout', '5 min', '1 s', '1 day');
+    perform weir._health_check(change -> 'health');
   end if;
   select * into was from weir.fleet_policy for update;
   has := was;

@@ -14,11 +14,11 @@ select s.id, s.job as task_id, s.device as device_id, d.serial as device_serial,
   case when s.status = 'failed' then least(m.attempts, s.attempt) else m.attempts end::int as max_attempts,
   case s.status
     when 'failed' then coalesce((
-      select weir._fleet_timeout(e.data ->> 'reason', q.timeout)
+      select weir._fleet_timeout(e.data ->> 'reason', coalesce(j.timeout, q.timeout))
       from weir.events e where e.task = s.id and e.type = 'failed' order by e.seq desc limit 1), s.cause)
     when 'cancelled' then s.cause
     when 'pending' then (
-      select coalesce(weir._fleet_timeout(e.data ->> 'reason', q.timeout), e.message)
+      select coalesce(weir._fleet_timeout(e.data ->> 'reason', coalesce(j.timeout, q.timeout)), e.message)
       from weir.events e where e.task = s.id and e.type in ('retrying', 'expired', 'returned')
       order by e.seq desc limit 1) end as error,
   q.params as config, q.run, s.result, s.until as lease_expires_at, s.cancel_at is not null as cancel_requested,
@@ -49,6 +49,7 @@ from (
   from weir.fleet_units u join weir.finished f on f.task = u.task where f.outcome in ('canceled', 'skipped')
 ) s
 join weir.tasks q on q.id = s.id
+left join weir.fleet_jobs j on j.job = s.job
 left join weir.devices d on d.id = s.device
 left join weir.nodes n on n.id = coalesce(s.node, d.node)
 left join weir.forgiven g on g.task = s.id,

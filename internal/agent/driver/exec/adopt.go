@@ -92,3 +92,16 @@ func (f *found) Kill(ctx context.Context) error {
 	killCgroup(f.Group)
 	return killMarked(ctx, f.mark())
 }
+
+// Clear kills all processes of the work that a previous process of the agent started, and
+// removes their state.
+func (d *Driver) Clear(ctx context.Context, w driver.Work) error {
+	f := &found{driver: d, folder: w.State}
+	if readJSON(filepath.Join(w.State, stateFile), &f.state) != nil {
+		f = &found{driver: d, state: state{Task: w.Task, Attempt: w.Attempt, Fence: w.Fence}}
+	}
+	if err := f.Kill(ctx); err != nil {
+		return err
+	}
+	return os.RemoveAll(w.State)
+}

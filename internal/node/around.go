@@ -1,0 +1,79 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/weirhq/weir/internal/problem"
+)
+
+// Command is a command that runs on the PC of a device, without a shell.
+type Command struct {
+	Argv    []string `json:"argv" minItems:"1" maxItems:"1000" doc:"Program and arguments; {serial} and {target} stand for those of the device."`
+	Timeout Span     `json:"timeout,omitzero" doc:"The longest time, from 1s to 1h. Default: 5m."`
+}
+
+// Around are the commands before and after each run on a device.
+type Around struct {
+	// Setup runs before the work. If it fails, the work does not run, and the attempt
+	// counts as broken by the infrastructure.
+	Setup *Command `json:"setup,omitempty"`
+	// Cleanup runs after the work, however that ended, while the lease holds. If it
+	// fails, the device becomes suspect.
+	Cleanup *Command `json:"cleanup,omitempty"`
+}
+
+const (
+	commandUsual = 5 * time.Minute
+	commandLeast = time.Second
+	commandMost  = time.Hour
+	// commandSlack is the time to kill a command that does not end and to report it:
+	// weir._fleet_around counts it too.
+	commandSlack = 10 * time.Second
+)
+
+// Limit returns the longest time of the command. It is zero for no command.
+func (c *Command) Limit() time.Duration {
+	switch {
+	case c == nil:
+		return 0
+	case c.Timeout <= 0:
+		return commandUsual
+	}
+	return time.Duration(c.Timeout)
+}
+
+// Check returns what is wrong with the command of a field.
+func (c *Command) Check(field string) error {
+	switch {
+	case c == nil:
+		return nil
+	case len(c.Argv) == 0 || len(c.Argv) > 1000 || c.Argv[0] == "":
+		return problem.Refuse(field+".argv", fmt.Sprintf("for example %s: {argv: [adb, -s, '{target}', reboot], timeout: 2m}", field), "it is not a list of 1 to 1000 words")
+	case c.Timeout != 0 && (time.Duration(c.Timeout) < commandLeast || time.Duration(c.Timeout) > commandMost):
+		return problem.Refuse(field+".timeout", "write a span between 1s and 1h, as 90s or 20m", "%s.timeout is %s", field, time.Duration(c.Timeout))
+	}
+	return nil
+}
+
+// Span returns how much longer than its own timeout a run may take because of the
+// commands, and how much of that is left for what follows the work.
+func (a Around) Span() (all, after time.Duration) {
+	if a == (Around{}) {
+		return 0, 0
+	}
+	after = a.Cleanup.Limit() + commandSlack
+	return a.Setup.Limit() + after, after
+}
+
+// ParseAround reads the commands from how a task is to be run: see [ParseRun].
+func ParseAround(text json.RawMessage) (a Around, err error) {
+	if len(text) == 0 {
+		return a, nil
+	}
+	if err := json.Unmarshal(text, &a); err != nil {
+		return Around{}, fmt.Errorf("read what runs before and after the task: %w", err)
+	}
+	return a, nil
+}
