@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
 	"github.com/weirhq/weir/internal/testdb"
 	"github.com/weirhq/weir/internal/testwait"
@@ -119,6 +120,10 @@ func TestFullDisk(t *testing.T) {
 	}
 	testwait.Until(t, "a write is refused", func() bool { return writeRefused(t, f, token) })
 	testwait.Until(t, "the server is not ready", func() bool { return f.readiness() == http.StatusServiceUnavailable })
+	testwait.Until(t, "the log says why", func() bool {
+		f.readiness()
+		return strings.Contains(f.log.String(), pg.ErrNoSpace.Error())
+	})
 	f.wants(http.StatusOK, http.MethodGet, "/api/v1/pools", bearer(token))
 
 	command(t, db, `drop table public.ballast`)

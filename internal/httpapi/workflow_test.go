@@ -322,6 +322,12 @@ func TestRunSkipsForWhoMaySkip(t *testing.T) {
 	refused("/workflows/pair/backfill", map[string]any{
 		"from": "2026-01-01T00:00:00Z", "to": "2026-01-03T00:00:00Z", "spec": "@daily", "options": map[string]any{"steps": skip},
 	})
+	nightly := map[string]any{"spec": "@daily", "workflow": "pair", "options": map[string]any{"steps": skip}}
+	narrow := r.token("ada", "*:read", "*:submit", "*:command", "*:manage")
+	if p := narrow.want(http.StatusForbidden, "PUT", "/schedules/nightly", nightly).refusal(); !strings.HasSuffix(p.Field, "steps.a.skip") {
+		t.Errorf("a schedule: %+v", p)
+	}
+	ada.want(http.StatusCreated, "PUT", "/schedules/nightly", nightly)
 	otto.want(http.StatusCreated, "POST", "/workflows/pair/run", map[string]any{"steps": map[string]any{"a": map[string]any{"priority": 3}}})
 	ada.want(http.StatusCreated, "POST", "/workflows/pair/run", map[string]any{"steps": skip})
 }
