@@ -84,7 +84,10 @@ type AgentConfig struct {
 	// devices that are not there instead. DeviceSlots is how many work at once. Zero: 20.
 	Devices     string
 	DeviceSlots int
-	Simulate    simulate.Config
+	// Forwards are the ports of its devices that people may reach: see
+	// [agent.ParseForwards].
+	Forwards []string
+	Simulate simulate.Config
 
 	// lease and keep are settings of the machine.
 	lease, keep time.Duration
@@ -273,7 +276,7 @@ func (a *Agent) assemble(ctx context.Context, c AgentConfig, transport agent.Tra
 		config.Sleep = func() { sleep(context.WithoutCancel(ctx), c.SleepCommand, log) }
 	}
 	a.agent = agent.New(config)
-	return nil
+	return config.Check()
 }
 
 // sleep runs the operator's command. What it does to the machine, the agent

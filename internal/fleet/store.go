@@ -295,6 +295,25 @@ const (
 	quarantineSQL = `select weir.device_quarantine($1, nullif($2, ''), nullif($3, ''))`
 )
 
+const (
+	forwardOpenSQL = `select weir.forward_open($1, $2, $3, by => nullif($4, ''), holder => nullif($5, ''),
+		forced => $6, server => nullif($7, ''))`
+	forwardRefuseSQL = `select weir.forward_refuse($1, $2, $3)`
+	forwardJoinSQL   = `select weir.forward_join($1)`
+	forwardKeepSQL   = `select coalesce(ends, ''), coalesce(refused, '') from weir.forward_keep($1)`
+	forwardEndSQL    = `select weir.forward_end($1, $2, $3, $4)`
+	forwardServerSQL = `select coalesce((select f.server from weir.forwards f join weir.nodes n on n.id = f.node
+		where f.id = $1 and n.name = $2), '')`
+)
+
+func (s *Store) forwardOrders(ctx context.Context, pc, ports string) ([]ForwardOrder, error) {
+	rows, err := s.pool.Query(ctx, `select id, serial, port from weir.forward_orders($1, $2)`, pc, ports)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[ForwardOrder])
+}
+
 func (s *Store) command(ctx context.Context, op, sql, serial, by, reason string, more ...any) (changed bool, err error) {
 	if err := s.pool.QueryRow(ctx, sql, append([]any{serial, by, reason}, more...)...).Scan(&changed); err != nil {
 		return false, fmt.Errorf("%s: %w", op, err)

@@ -200,9 +200,9 @@ func eventLook(e fleet.DeviceEvent) site.Look {
 		return site.Look{Icon: "offline", Class: "is-idle"}
 	case "check_failed":
 		return site.Look{Icon: "failed", Class: "is-failed"}
-	case "reserved":
+	case "reserved", "forwarded":
 		return site.Look{Icon: "lock", Class: "is-held"}
-	case "unreserved":
+	case "unreserved", "unforwarded":
 		return site.Look{Icon: "live", Class: "is-done"}
 	case "conflict":
 		return site.Look{Icon: "alert", Class: "is-held"}
