@@ -149,6 +149,16 @@ table databases with (fillfactor=70)
   changed_at timestamp with time zone not null
   constraint PRIMARY KEY (name)
   constraint CHECK ((engine = ANY (ARRAY['postgres'::text, 'mysql'::text])))
+table device_spans
+  device integer not null
+  since timestamp with time zone not null
+  until timestamp with time zone
+  state text not null
+  node integer
+  constraint PRIMARY KEY (device, since)
+  constraint FOREIGN KEY (device) REFERENCES weir.devices(id) ON DELETE CASCADE
+  index device_spans_open UNIQUE btree (device) WHERE (until IS NULL)
+  index device_spans_until btree (until) WHERE (until IS NOT NULL)
 table devices with (fillfactor=70)
   id integer not null identity
   serial text not null
@@ -1759,6 +1769,10 @@ function _device_reason(d weir.devices, checked boolean) returns jsonb
   sql stable: Why a device gets no work, or null.
 function _device_seen(n weir.nodes, ids integer[], devices jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Known devices are here.
+function _device_span() returns trigger
+  plpgsql volatile set search_path=weir, pg_temp: Trigger: the states that a device goes through.
+function _device_spanned(d weir.devices, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: A device is in another state.
 function _device_unreserve(d weir.devices, note text, by text, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Ends a reservation.
 function _device_valid(devices jsonb) returns void
@@ -2604,6 +2618,7 @@ weir_client: select on table or view classes
 weir_client: select on table or view cluster
 weir_client: select on table or view databases
 weir_client: select on table or view device
+weir_client: select on table or view device_spans
 weir_client: select on table or view devices
 weir_client: select on table or view edges
 weir_client: select on table or view event

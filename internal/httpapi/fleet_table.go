@@ -26,6 +26,8 @@ func fleetRoutes() []Route {
 		described(fleet.ShowDevice),
 		described(fleet.ListDeviceLog),
 		described(fleet.ListDeviceUnits),
+		described(fleet.ShowDeviceHistory),
+		described(fleet.ShowDeviceUsage),
 		described(fleet.Maintain),
 		described(fleet.Reserve),
 		described(fleet.Release),
@@ -36,6 +38,7 @@ func fleetRoutes() []Route {
 		lists(fleet.ListPCs),
 		described(fleet.ShowPC),
 		described(fleet.ListPCSlots),
+		described(fleet.ShowPCUsage),
 		described(fleet.SetSlots),
 	}
 }

@@ -329,4 +329,14 @@ var fleetRows = []Row{
 		`    and f.node = (select x.id from weir.nodes x where x.name = forward_refuse.pc);`, `    and true;`,
 		fleetTests, "TestAForwardIsRefusedByItsPC",
 	},
+	{
+		"the spans of a device are bounded", "schema/functions/fleet/_device_spanned.sql",
+		`offset most - 1 limit 1`, `offset 100000 limit 1`,
+		fleetTests, "TestDeviceSpansAreBounded",
+	},
+	{
+		"a device is in one state", "schema/migrations/0040_device_spans.sql",
+		`create unique index device_spans_open`, `create index device_spans_open`,
+		fleetTests, "TestDeviceSpansAreBounded",
+	},
 }
