@@ -339,4 +339,9 @@ var fleetRows = []Row{
 		`create unique index device_spans_open`, `create index device_spans_open`,
 		fleetTests, "TestDeviceSpansAreBounded",
 	},
+	{
+		"only the agent of its PC takes up a forward", "internal/fleet/forward/broker.go",
+		`if s.pc != pc {`, `if false {`,
+		"./internal/fleet/forward", "TestIdleForwardEnds",
+	},
 }
