@@ -236,7 +236,7 @@ var things = map[string]string{
 	"{schedule}": `select name from weir.schedules order by 1`, "{node}": `select name from weir.nodes order by 1`, "{worker}": `select name from weir.workers order by 1`,
 	"{workflow}": `select distinct name from weir.workflows order by 1`, "{secret}": `select name from weir.secrets order by 1`, "{user}": `select name from weir.users order by 1`,
 	"{token}": `select id::text from weir.tokens order by 1`, "{session}": `select id::text from weir.sessions order by 1`, "{join}": `select id::text from weir.joins order by 1`,
-	"{artifact}": `select id::text from weir.artifacts order by id`, "{attempt}": `select '1'`, "{link}": `select 'x'`, "{rollout}": `select job::text from weir.rollouts order by 1`,
+	"{artifact}": `select id::text from weir.artifacts order by id`, "{attempt}": `select '1'`, "{link}": `select 'x'`, "{forward}": `select gen_random_uuid()::text`, "{rollout}": `select job::text from weir.rollouts order by 1`,
 	"{database}": `select name from weir.databases order by 1`, "{stage}": `select 'all'`, "{rollout task}": `select q.id::text from weir.tasks q join weir.rollouts r on r.job = q.job order by 1`, "{change}": `select '1'`, "{serial}": `select serial from weir.devices order by 1`,
 	"{pc}": `select name from weir.nodes order by 1`, "{fleet}": `select job::text from weir.fleet_jobs order by 1`, "{action}": `select unnest(array['cancel', 'retry', 'hold', 'skip'])`, "{workspace}": `select id::text from weir.workspaces order by 1`,
 }

@@ -149,6 +149,16 @@ table databases with (fillfactor=70)
   changed_at timestamp with time zone not null
   constraint PRIMARY KEY (name)
   constraint CHECK ((engine = ANY (ARRAY['postgres'::text, 'mysql'::text])))
+table device_spans
+  device integer not null
+  since timestamp with time zone not null
+  until timestamp with time zone
+  state text not null
+  node integer
+  constraint PRIMARY KEY (device, since)
+  constraint FOREIGN KEY (device) REFERENCES weir.devices(id) ON DELETE CASCADE
+  index device_spans_open UNIQUE btree (device) WHERE (until IS NULL)
+  index device_spans_until btree (until) WHERE (until IS NOT NULL)
 table devices with (fillfactor=70)
   id integer not null identity
   serial text not null
@@ -307,6 +317,25 @@ table forgiven
   places integer[] not null default '{}'::integer[]
   faults integer not null default 0
   constraint PRIMARY KEY (task)
+table forwards
+  id uuid not null
+  device integer not null
+  node integer not null
+  port integer not null
+  person text not null
+  source text not null
+  forced boolean not null default false
+  server text
+  opened_at timestamp with time zone not null
+  seen_at timestamp with time zone not null
+  joined_at timestamp with time zone
+  refused text
+  constraint PRIMARY KEY (id)
+  constraint FOREIGN KEY (device) REFERENCES weir.devices(id) ON DELETE CASCADE
+  constraint FOREIGN KEY (node) REFERENCES weir.nodes(id) ON DELETE CASCADE
+  constraint CHECK (((port >= 1) AND (port <= 65535)))
+  index forwards_device btree (device)
+  index forwards_node btree (node)
 table given_ids
   given uuid not null
   job uuid not null
@@ -528,6 +557,7 @@ table pcs with (fillfactor=50)
   left_at timestamp with time zone
   pauses integer not null default 0
   pauses_at timestamp with time zone
+  forwards int4multirange
   constraint PRIMARY KEY (node)
   constraint FOREIGN KEY (node) REFERENCES weir.nodes(id) ON DELETE CASCADE
   constraint CHECK (((reported_slots >= 1) AND (reported_slots <= 1000)))
@@ -1743,6 +1773,10 @@ function _device_reason(d weir.devices, checked boolean) returns jsonb
   sql stable: Why a device gets no work, or null.
 function _device_seen(n weir.nodes, ids integer[], devices jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Known devices are here.
+function _device_span() returns trigger
+  plpgsql volatile set search_path=weir, pg_temp: Trigger: the states that a device goes through.
+function _device_spanned(d weir.devices, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: A device is in another state.
 function _device_unclean(u weir.fleet_units, of_device integer, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: A device whose clean-up failed is suspect.
 function _device_unreserve(d weir.devices, note text, by text, t timestamp with time zone) returns void
@@ -1899,6 +1933,8 @@ function _flow_workflow() returns trigger
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Stores a workflow that was inserted into flow.workflows.
 function _format_argument(value jsonb, form text) returns text
   plpgsql stable set search_path=weir, pg_temp: An argument of a reason in English.
+function _forward_held(d weir.devices, person text, t timestamp with time zone) returns boolean
+  sql stable: Whether a person has a device for himself.
 function _give_signals(of_job uuid, t timestamp with time zone) returns integer
   plpgsql volatile set jit=off, search_path=weir, pg_temp: Ends tasks whose events came.
 function _give_up_lease(r weir.running, event text, message text, t timestamp with time zone, counts boolean DEFAULT true, fault text DEFAULT NULL::text) returns void
@@ -2009,6 +2045,8 @@ function _pick(keys integer[], firsts bigint[], priorities smallint[], of intege
   plpgsql volatile set enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, enable_seqscan=off, jit=off, plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: Locks the rows of a claim from several classes.
 function _plain_key(key text) returns text
   sql immutable set search_path=weir, pg_temp: An idempotency key without its subject.
+function _ports(ports int4multirange) returns text
+  sql immutable: Ports in words.
 function _raise(code text, field text, pattern text, args jsonb DEFAULT '[]'::jsonb, hint text DEFAULT NULL::text, command text DEFAULT NULL::text, data jsonb DEFAULT '{}'::jsonb, label text DEFAULT NULL::text) returns void
   plpgsql volatile: Raises a refusal with its field, pattern and arguments.
 function _raise_floors() returns void
@@ -2289,6 +2327,18 @@ function fleet.fn_timeout_tasks_and_task_devices(at timestamp with time zone DEF
   plpgsql volatile security definer set search_path=weir, pg_temp: One pass of what time brings about.
 function foreign_leases(node text, tasks uuid[], attempts integer[], tokens uuid[]) returns TABLE(task uuid, attempt integer)
   plpgsql stable security definer set plan_cache_mode=force_generic_plan, search_path=weir, pg_temp: The live leases among these that are not held by the node.
+function forward_end(id uuid, why text, sent bigint DEFAULT 0, received bigint DEFAULT 0, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: A forward ended.
+function forward_join(id uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: A forward was taken up by the agent.
+function forward_keep(id uuid, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT ends text, OUT refused text) returns record
+  plpgsql volatile security definer set search_path=weir, pg_temp: Whether a forward may go on.
+function forward_open(id uuid, serial text, port integer, by text DEFAULT NULL::text, holder text DEFAULT NULL::text, forced boolean DEFAULT false, server text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text
+  plpgsql volatile security definer set search_path=weir, pg_temp: Asks the agent of a device's PC for a forward.
+function forward_orders(pc text, ports text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(id uuid, serial text, port integer)
+  plpgsql volatile security definer set search_path=weir, pg_temp: The forwards that a PC's agent should take up.
+function forward_refuse(id uuid, pc text, why text) returns boolean
+  plpgsql volatile security definer set search_path=weir, pg_temp: An agent does not take up a forward.
 function give_back_many(tasks uuid[], attempts integer[], tokens uuid[], until timestamp with time zone DEFAULT NULL::timestamp with time zone, note text DEFAULT NULL::text, hint boolean DEFAULT true, fault text DEFAULT NULL::text, begun boolean DEFAULT false, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(task uuid, refusal text, attempt integer)
   plpgsql volatile security definer set enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, enable_seqscan=off, jit=off, search_path=weir, pg_temp: Returns leased tasks without spending an attempt; until: not before then (snooze). Returns only those that were refused.
 function heartbeat(worker text, at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT mode text, OUT tended boolean, OUT labels jsonb, OUT capacity jsonb, OUT sleep boolean) returns record
@@ -2592,6 +2642,7 @@ weir_client: select on table or view classes
 weir_client: select on table or view cluster
 weir_client: select on table or view databases
 weir_client: select on table or view device
+weir_client: select on table or view device_spans
 weir_client: select on table or view devices
 weir_client: select on table or view edges
 weir_client: select on table or view event
@@ -2604,6 +2655,7 @@ weir_client: select on table or view fleet_policy
 weir_client: select on table or view fleet_unit
 weir_client: select on table or view fleet_units
 weir_client: select on table or view forgiven
+weir_client: select on table or view forwards
 weir_client: select on table or view given_ids
 weir_client: select on table or view horizon
 weir_client: select on table or view idempotency

@@ -161,6 +161,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() { a.keeper.Run(working) })
 	loops.Go(func() { a.idleLoop(working) })
 	loops.Go(func() { a.surveyLoop(working) })
+	loops.Go(func() { a.forwardLoop(working) })
 	loops.Go(func() { a.probeLoop(working) })
 	loops.Go(func() { a.diskLoop(working) })
 	reporting, hush := context.WithCancel(life)

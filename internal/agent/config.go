@@ -54,6 +54,9 @@ type Config struct {
 	DeviceDriver string
 	// DeviceSlots is how many devices work at once. Zero means what the server says.
 	DeviceSlots int
+	// Forwards are the ports of its devices that people may reach through the agent. They
+	// need a transport that is a [Forwarder].
+	Forwards Forwards
 	// Look is the time between two looks for devices. Zero means 5 s.
 	Look time.Duration
 	// Sleep is called when the node may go to sleep. If it is nil, the node stays awake.
@@ -92,6 +95,9 @@ func (c Config) Check() error {
 	}
 	if c.Devices == nil && c.Info.Capacity[node.Fleet] > 0 {
 		faults = append(faults, errors.New("an agent that serves a fleet needs devices"))
+	}
+	if _, ok := c.Transport.(Forwarder); !ok && len(c.Forwards) > 0 {
+		faults = append(faults, errNoForwarder())
 	}
 	if len(c.Drivers) == 0 {
 		faults = append(faults, errors.New("an agent needs a driver"))

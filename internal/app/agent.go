@@ -84,7 +84,10 @@ type AgentConfig struct {
 	// devices that are not there instead. DeviceSlots is how many work at once. Zero: 20.
 	Devices     string
 	DeviceSlots int
-	Simulate    simulate.Config
+	// Forwards are the ports of its devices that people may reach: see
+	// [agent.ParseForwards].
+	Forwards []string
+	Simulate simulate.Config
 
 	// lease and keep are settings of the machine.
 	lease, keep time.Duration

@@ -50,6 +50,9 @@ func (c *AgentConfig) findDevices(drivers map[string]driver.Driver) (source devi
 // addDevices tells the agent of its devices.
 func (a *Agent) addDevices(c *AgentConfig, config *agent.Config) (err error) {
 	config.DeviceSlots = c.DeviceSlots
+	if config.Forwards, err = agent.ParseForwards(c.Forwards); err != nil {
+		return err
+	}
 	config.Devices, config.DeviceDriver, err = c.findDevices(config.Drivers)
 	if config.Devices != nil {
 		a.devices = config.Devices.String()

@@ -32,6 +32,8 @@ type Config struct {
 	// PublicURL is where people reach the server, if that is not Listen: behind a
 	// proxy, by a name. Links, cookies and the check of the Host header go by it.
 	PublicURL string
+	// PeerURL is where other servers reach this one. Empty: they do not.
+	PeerURL string
 	// AllowedHosts are further names by which browsers may call the server.
 	AllowedHosts []string
 	// TLSCert and TLSKey are files; with both the server speaks HTTPS itself.
@@ -195,6 +197,9 @@ func (c Config) validateAgent(f *faults) {
 func (c Config) validateHTTP(f *faults) {
 	if c.PublicURL != "" {
 		f.check("public_url", checkWebURL(c.PublicURL))
+	}
+	if c.PeerURL != "" {
+		f.check("peer_url", checkWebURL(c.PeerURL))
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		f.add("tls_cert", "tls_cert and tls_key go together")

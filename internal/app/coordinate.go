@@ -20,6 +20,7 @@ import (
 	"github.com/weirhq/weir/internal/coordinator"
 	"github.com/weirhq/weir/internal/engine"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/fleet/forward"
 	"github.com/weirhq/weir/internal/listen"
 	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
@@ -55,6 +56,9 @@ func (s *Server) coordinate(ctx context.Context, p *parts) (_ string, err error)
 	lost := hints.Listen(rollout.Channel)
 	p.houses.listenTo(hints)
 	p.hints = node.NewHints(p.pool, hints)
+	p.forwards = forward.New(forward.Config{
+		Store: fleet.New(p.pool), Sub: hints.Listen(fleet.ForwardChannel), Server: strings.TrimSuffix(s.config.PeerURL, "/"), Log: s.log,
+	})
 	resigned := hints.Listen(coordinator.Channel)
 	p.events = hints.Listen(timeline.Channels...)
 	p.coordinator = coordinator.New(coordinator.Config{

@@ -8,6 +8,7 @@ import (
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/fleet/tunnel"
 	"github.com/weirhq/weir/internal/node/wake"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/pg"
@@ -79,6 +80,14 @@ func (s *Session) Close() { s.close() }
 // Login makes the session that of a person, where it asks a server.
 func (s *Session) Login(ctx context.Context, name, password string) error {
 	return s.login(ctx, name, password)
+}
+
+// Forward opens the user's end of a forward to a port of a device. Only a server carries one.
+func (s *Session) Forward(ctx context.Context, serial string, port int, force bool) (*tunnel.Conn, error) {
+	if s.server == nil {
+		return nil, problem.New(problem.Conflict, "ask a server: --server URL, or weir login URL", "a forward goes through a server, and %s is a database", s.Target.Asked())
+	}
+	return s.server.Forward(ctx, serial, port, force)
 }
 
 // Archive is where the timeline was written before it was dropped. Only a command

@@ -60,6 +60,7 @@ var settings = []setting{
 	text("data", "data folder", defaultData, func(c *Config) *string { return &c.Data }),
 	text("listen", "address for HTTP", fixed("127.0.0.1:8470"), func(c *Config) *string { return &c.Listen }),
 	text("public_url", "where people reach the server, such as https://weir.example.org; empty: http and the address of listen", nil, func(c *Config) *string { return &c.PublicURL }),
+	text("peer_url", "where other servers on the same database reach this one, such as http://10.0.0.5:8470; empty: they do not, and a forward waits until its agent calls the right server", nil, func(c *Config) *string { return &c.PeerURL }),
 	list("allowed_hosts", "further names that browsers may call the server by, such as weir-1,weir-1:8470", func(c *Config) *[]string { return &c.AllowedHosts }),
 	text("tls_cert", "certificate file, to speak HTTPS; needs tls_key", nil, func(c *Config) *string { return &c.TLSCert }),
 	text("tls_key", "key file of tls_cert", nil, func(c *Config) *string { return &c.TLSKey }),

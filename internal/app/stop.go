@@ -115,6 +115,7 @@ func (s *Server) drop(p *parts) error {
 	if p.houses != nil {
 		err = errors.Join(err, p.houses.leave())
 	}
+	p.forwards.Close()
 	p.hints.Close()
 	if p.bucket != nil {
 		err = errors.Join(err, blob.Close(p.bucket))

@@ -10,6 +10,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/fleet"
+	"github.com/weirhq/weir/internal/fleet/forward"
 	"github.com/weirhq/weir/internal/httpapi"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/node/wake"
@@ -46,6 +47,8 @@ type stores struct {
 	hints *node.Hints
 	// ends gathers what their nodes end at the same moment.
 	ends node.Ends
+	// forwards carries forwards to devices.
+	forwards *forward.Broker
 }
 
 // bucketURL is where artifacts and logs go; empty: nowhere.
@@ -150,7 +153,7 @@ func (p *parts) workspaces() *workspace.Host {
 func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 	c.Operations = p.operations()
 	c.Desks = func(name string) httpapi.Desk { return p.desk(name) }
-	c.Bucket = p.bucket
+	c.Bucket, c.Forwards = p.bucket, p.forwards
 	if p.vault != nil {
 		c.Follow = func(ctx context.Context, link string, payload json.RawMessage) (int, error) {
 			return work.Follow(ctx, p.vault, p.work.Client, link, payload)

@@ -74,6 +74,8 @@ var rights = []right{
 	// A person who reserved a device keeps it until the end he named; an admin may take it
 	// away.
 	{"device", Override, Admin, Admin, true, false},
+	// A forward reaches a device itself, past its runs.
+	{"forward", Submit, Operator, Operator, true, false},
 	{"pc", Read, Viewer, Viewer, true, false},
 	{"pc", Manage, Maintainer, Maintainer, true, false},
 	// A workspace belongs to its owner. Settings for all workspaces, and workspaces that

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -295,6 +296,25 @@ const (
 	quarantineSQL = `select weir.device_quarantine($1, nullif($2, ''), nullif($3, ''))`
 )
 
+const (
+	forwardOpenSQL = `select weir.forward_open($1, $2, $3, by => nullif($4, ''), holder => nullif($5, ''),
+		forced => $6, server => nullif($7, ''))`
+	forwardRefuseSQL = `select weir.forward_refuse($1, $2, $3)`
+	forwardJoinSQL   = `select weir.forward_join($1)`
+	forwardKeepSQL   = `select coalesce(ends, ''), coalesce(refused, '') from weir.forward_keep($1)`
+	forwardEndSQL    = `select weir.forward_end($1, $2, $3, $4)`
+	forwardServerSQL = `select coalesce((select f.server from weir.forwards f join weir.nodes n on n.id = f.node
+		where f.id = $1 and n.name = $2), '')`
+)
+
+func (s *Store) forwardOrders(ctx context.Context, pc, ports string) ([]ForwardOrder, error) {
+	rows, err := s.pool.Query(ctx, `select id, serial, port from weir.forward_orders($1, $2)`, pc, ports)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[ForwardOrder])
+}
+
 func (s *Store) command(ctx context.Context, op, sql, serial, by, reason string, more ...any) (changed bool, err error) {
 	if err := s.pool.QueryRow(ctx, sql, append([]any{serial, by, reason}, more...)...).Scan(&changed); err != nil {
 		return false, fmt.Errorf("%s: %w", op, err)
@@ -436,3 +456,71 @@ const (
 	tendSQL = `select offline, missed, more from weir.fleet_tend()`
 	tidySQL = `select weir.fleet_tidy()`
 )
+
+// --- the past of devices
+
+// An attempt that was tried again is an event of its task, which has the time of its claim; the
+// last one is the row of the task. Attempts of a unit that went to another device are left
+// out: they were elsewhere.
+const deviceRunsSQL = `select s.serial, u.job, coalesce((select q.name from weir.jobs q where q.id = u.job), ''), u.task,
+		u.round::int, a.attempt::int, a.state, coalesce(a.reason, ''), coalesce(a.cause, ''), a.since, a.until
+	from unnest($1::text[]) s (serial) join weir.devices d on d.serial = s.serial
+	cross join lateral (select x.* from weir.fleet_units x where x.device = d.id and x.task is not null
+		order by x.job desc, x.unit desc limit $3) u
+	cross join lateral (
+		select f.attempt, f.outcome::text as state, f.cause, f.started_at as since, f.at as until,
+			(select e.data ->> 'reason' from weir.events e
+				where f.outcome = 'failed' and e.task = u.task and e.type = 'failed' order by e.seq desc limit 1) as reason
+		from weir.finished f where f.task = u.task
+		union all
+		select e.attempt, e.type, e.message, (e.data ->> 'claimed_at')::timestamptz, e.at, e.data ->> 'reason'
+		from weir.events e where e.task = u.task and e.type in ('retrying', 'expired', 'returned') and u.excluded = '{}'
+		union all
+		select r.attempt, 'running', null, r.claimed_at, null, null from weir.running r where r.task = u.task) a
+	where a.since is not null and coalesce(a.until, 'infinity') > $2 order by a.since desc, a.attempt desc`
+
+func (s *Store) deviceRuns(ctx context.Context, serials []string, since time.Time, most int) (map[string][]DeviceRun, error) {
+	rows, err := s.pool.Query(ctx, deviceRunsSQL, serials, since, most)
+	if err != nil {
+		return nil, err
+	}
+	out, serial := map[string][]DeviceRun{}, ""
+	var r DeviceRun
+	_, err = pgx.ForEachRow(rows, []any{
+		&serial, &r.Job, &r.JobName, &r.Task, &r.Round, &r.Attempt, &r.State, &r.Reason, &r.Cause, &r.From, &r.To,
+	}, func() error {
+		out[serial] = append(out[serial], r)
+		return nil
+	})
+	return out, err
+}
+
+const deviceSpansSQL = `select w.serial, x.state, coalesce(n.name, ''), x.since, x.until
+	from unnest($1::text[]) w (serial) join weir.devices d on d.serial = w.serial
+	cross join lateral (select * from weir.device_spans s where s.device = d.id and coalesce(s.until, 'infinity') > $2
+		order by s.since desc limit $3) x
+	left join weir.nodes n on n.id = x.node order by x.since desc`
+
+func (s *Store) deviceSpans(ctx context.Context, serials []string, since time.Time, most int) (map[string][]DeviceSpan, error) {
+	rows, err := s.pool.Query(ctx, deviceSpansSQL, serials, since, most)
+	if err != nil {
+		return nil, err
+	}
+	out, serial := map[string][]DeviceSpan{}, ""
+	var x DeviceSpan
+	_, err = pgx.ForEachRow(rows, []any{&serial, &x.State, &x.PC, &x.From, &x.To}, func() error {
+		out[serial] = append(out[serial], x)
+		return nil
+	})
+	return out, err
+}
+
+// serialsOf lists the devices of a PC.
+func (s *Store) serialsOf(ctx context.Context, pc string, most int) ([]string, error) {
+	rows, err := s.pool.Query(ctx, `select d.serial from weir.devices d join weir.nodes n on n.id = d.node
+		where n.name = $1 order by d.serial limit $2`, pc, most)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}

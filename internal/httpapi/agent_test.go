@@ -161,6 +161,7 @@ func TestForeignLeases(t *testing.T) {
 	without := map[string]string{
 		"/agent/register": "is about the node itself", "/agent/heartbeat": "is about the node itself", "/agent/stop": "is about the node itself", "/agent/detach": "is about the node itself",
 		"/agent/faults": "is about the node itself", "/agent/devices": "is about the node itself",
+		"/agent/forwards": "is about the node itself", "/agent/forwards/{forward}": "is tried in fleet and app", "/agent/forwards/{forward}/refuse": "is tried in fleet",
 		"/agent/claim": "asks for leases of its own", "/agent/artifacts/{task}/{attempt}": "is tried below, its body is no JSON",
 	}
 	for _, route := range Routes() {

@@ -16,6 +16,7 @@ import (
 	"github.com/weirhq/weir/internal/auth/door"
 	"github.com/weirhq/weir/internal/blob"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/fleet/forward"
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/requestinfo"
 	"github.com/weirhq/weir/internal/timeline"
@@ -28,6 +29,8 @@ const timeout = 30 * time.Second
 type Door interface {
 	// Wrap finds the subject and stores it in the context.
 	Wrap(next http.Handler) http.Handler
+	// Subject finds the subject of a request anew, for one that lasts.
+	Subject(r *http.Request) (auth.Subject, error)
 	Login(w http.ResponseWriter, r *http.Request, name, password string) error
 	Logout(w http.ResponseWriter, r *http.Request) error
 }
@@ -44,6 +47,9 @@ type Config struct {
 	// Desks returns the desk of a node, for its agent. If nil, the routes of agents
 	// answer 404.
 	Desks func(node string) Desk
+	// Forwards carries forwards to devices. If nil, their routes answer that there are
+	// none.
+	Forwards *forward.Broker
 	// Operations carries out the operations that domains describe.
 	Operations op.Caller
 	// Follow tells the task of a signed link that its event came. If nil, there are no

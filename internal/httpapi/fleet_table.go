@@ -1,6 +1,9 @@
 package httpapi
 
-import "github.com/weirhq/weir/internal/fleet"
+import (
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/fleet"
+)
 
 // fleetRoutes are about devices, the PCs that they are attached to, and jobs for them.
 func fleetRoutes() []Route {
@@ -23,15 +26,19 @@ func fleetRoutes() []Route {
 		described(fleet.ShowDevice),
 		described(fleet.ListDeviceLog),
 		described(fleet.ListDeviceUnits),
+		described(fleet.ShowDeviceHistory),
+		described(fleet.ShowDeviceUsage),
 		described(fleet.Maintain),
 		described(fleet.Reserve),
 		described(fleet.Release),
 		described(fleet.Quarantine),
 		described(fleet.Retire),
+		{get, "/devices/{serial}/forward", auth.Submit, "forward", Granted, "Reach a port of a device: a WebSocket that carries connections to it through the agent of its PC", streamed(raw("application/octet-stream", (*API).deviceForward, forwardParams...))},
 
 		lists(fleet.ListPCs),
 		described(fleet.ShowPC),
 		described(fleet.ListPCSlots),
+		described(fleet.ShowPCUsage),
 		described(fleet.SetSlots),
 	}
 }

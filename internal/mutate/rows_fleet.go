@@ -379,4 +379,45 @@ var fleetRows = []Row{
 		`from weir.fleet_policy for update;`, `from weir.fleet_policy;`,
 		fleetTests, "TestThePolicyIsChangedUnderItsLock",
 	},
+	{
+		"a forward is for the person who has the device", "schema/functions/fleet/forward_open.sql",
+		`if not coalesce(weir._forward_held(d, person, t), false) then`, `if false then`,
+		fleetTests, "TestF11AForwardIsForTheHolder",
+	},
+	{
+		"a forward disturbs no run", "schema/functions/fleet/forward_open.sql",
+		`if exists (select from weir.running r where r.device = d.id) then`, `if false then`,
+		fleetTests, "TestF11AForwardIsForTheHolder",
+	},
+	{
+		"a forward leads to a port that the PC allows", "schema/functions/fleet/forward_open.sql",
+		`if not p.forwards @> forward_open.port then`, `if false then`,
+		fleetTests, "TestF11AForwardIsForTheHolder",
+	},
+	{
+		"a forward ends with the reservation", "schema/functions/fleet/forward_keep.sql",
+		`when not f.forced and not coalesce(weir._forward_held(d, f.person, t), false) then 'reservation'`,
+		`when false then 'reservation'`,
+		fleetTests, "TestF11AForwardEnds",
+	},
+	{
+		"a forward is for the agent of its PC", "schema/functions/fleet/forward_refuse.sql",
+		`    and f.node = (select x.id from weir.nodes x where x.name = forward_refuse.pc);`, `    and true;`,
+		fleetTests, "TestAForwardIsRefusedByItsPC",
+	},
+	{
+		"the spans of a device are bounded", "schema/functions/fleet/_device_spanned.sql",
+		`offset most - 1 limit 1`, `offset 100000 limit 1`,
+		fleetTests, "TestDeviceSpansAreBounded",
+	},
+	{
+		"a device is in one state", "schema/migrations/0040_device_spans.sql",
+		`create unique index device_spans_open`, `create index device_spans_open`,
+		fleetTests, "TestDeviceSpansAreBounded",
+	},
+	{
+		"only the agent of its PC takes up a forward", "internal/fleet/forward/broker.go",
+		`if s.pc != pc {`, `if false {`,
+		"./internal/fleet/forward", "TestIdleForwardEnds",
+	},
 }

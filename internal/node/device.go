@@ -59,6 +59,13 @@ type DeviceStop struct {
 	Why     string
 }
 
+// Forward is a way to a port of a device that a person asks for.
+type Forward struct {
+	ID     weir.ID
+	Serial string
+	Port   int
+}
+
 const (
 	targetMost = 256
 	hubMost    = 128

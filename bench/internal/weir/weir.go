@@ -70,7 +70,7 @@ func (q *Queue) Reset(ctx context.Context) error {
 func (q *Queue) truncate(ctx context.Context) error {
 	for try := 1; ; try++ {
 		_, err := q.pool.Exec(ctx, `truncate weir.tasks, weir.pending, weir.available, weir.running, weir.finished, weir.events,
-			weir.forgiven, weir.pools, weir.pool_moves, weir.class_moves, weir.horizon, weir.classes, weir.workers, weir.nodes, weir.node_faults, weir.pcs, weir.devices`)
+			weir.forgiven, weir.pools, weir.pool_moves, weir.class_moves, weir.horizon, weir.classes, weir.workers, weir.nodes, weir.node_faults, weir.pcs, weir.devices, weir.forwards, weir.device_spans`)
 		var refused *pgconn.PgError
 		if try == 10 || !errors.As(err, &refused) || refused.Code != "40P01" {
 			return err

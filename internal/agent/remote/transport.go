@@ -24,6 +24,8 @@ type Transport struct {
 	http       *http.Client
 	// bucket sends requests to object stores. It never carries the credential.
 	bucket *http.Client
+	// tunnels carries forwards, each on a connection of its own.
+	tunnels *http.Client
 	// patience is how long a call is retried if its context has no deadline; each is the
 	// timeout of one try, in addition to the time that the call waits on purpose.
 	patience, each time.Duration
@@ -52,6 +54,9 @@ func New(c Config) (*Transport, error) {
 	// A server that redirects is not the API, and must not get the credential.
 	t.http = &http.Client{Transport: through, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	t.bucket = &http.Client{Transport: through}
+	alone := through.Clone()
+	alone.MaxConnsPerHost, alone.DisableKeepAlives = 0, true
+	t.tunnels = &http.Client{Transport: alone, CheckRedirect: t.http.CheckRedirect}
 	return t, nil
 }
 

@@ -19,7 +19,7 @@ import (
 // Device is the command weir device.
 func Device(e *command.Env) *cobra.Command {
 	return e.Noun("device", "The devices that hang on PCs", []string{"devices"},
-		append([]*cobra.Command{deviceList(e), deviceShow(e)}, deviceCommands(e)...)...)
+		append([]*cobra.Command{deviceList(e), deviceShow(e), deviceHistory(e), deviceUsage(e), deviceForward(e)}, deviceCommands(e)...)...)
 }
 
 func deviceList(e *command.Env) *cobra.Command {

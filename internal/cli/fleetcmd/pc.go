@@ -18,7 +18,7 @@ import (
 
 // PC is the command weir pc.
 func PC(e *command.Env) *cobra.Command {
-	return e.Noun("pc", "The PCs that devices hang on", []string{"pcs"}, pcList(e), pcShow(e), pcSlots(e))
+	return e.Noun("pc", "The PCs that devices hang on", []string{"pcs"}, pcList(e), pcShow(e), pcUsage(e), pcSlots(e))
 }
 
 func pcList(e *command.Env) *cobra.Command {

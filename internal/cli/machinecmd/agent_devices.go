@@ -28,6 +28,7 @@ func (f *agentFlags) addDevices(flags *pflag.FlagSet) {
 	flags.StringVar(&d.pc, "pc", "", "`name` of the PC that devices hang on; the same as --node")
 	flags.IntVar(&d.slots, "slots", 0, "how many of its devices work at once: `N`; default: as weir fleet policy says")
 	flags.StringVar(&d.devices, "devices", "", "where its devices are found: a YAML `file`, adb, or a command that prints them")
+	flags.StringArrayVar(&f.config.Forwards, "forward", nil, "`port` of its devices that people may reach by weir device forward, and where it leads: '5555={target}', '5555={label.KEY}', 5555=HOST:PORT, or the same port of this machine: 8000-8010; may be repeated; default: none")
 	flags.IntVar(&s.Devices, "simulate", 0, "serve `N` simulated devices instead of real ones")
 	flags.Uint64Var(&s.Seed, "simulate-seed", 1, "`number` that decides what happens to them: the same one, the same again")
 	flags.Float64Var(&s.Fail, "simulate-fail", 0, "`share` of their attempts that fail, from 0 to 1")
@@ -48,6 +49,8 @@ func (f *agentFlags) readDevices(c *app.AgentConfig) error {
 	c.Node = cmp.Or(d.pc, c.Node)
 	if d.devices == "" && c.Simulate.Devices == 0 {
 		switch {
+		case len(c.Forwards) > 0:
+			return command.Invalid("make this machine a PC: --pc NAME --devices devices.yaml", "--forward is for the devices of a PC, and there are none")
 		case d.slots != 0 && d.pc == "":
 			return command.Invalid("make this machine a PC: --pc NAME --devices devices.yaml", "--slots is for the devices of a PC, and there are none")
 		case d.pc != "":

@@ -14,6 +14,8 @@ import (
 
 // devicesView is a list of devices.
 type devicesView struct {
+	// used is how the PC was used, where the list is that of a PC.
+	used               usedView
 	rows               []fleet.Device
 	filter             fleet.DeviceFilter
 	presence           string
@@ -49,6 +51,13 @@ func (w *pages) devices(r *site.Request, store *fleet.Store) (site.View, error) 
 		return site.View{}, err
 	}
 	v.rows, v.newest, v.older = site.NamesPaged(r, rows, func(d fleet.Device) string { return d.Serial })
+	if v.filter.PC != "" && len(rows) > 0 {
+		spent, err := store.PCUsage(r.Context(), v.filter.PC)
+		if err != nil {
+			return site.View{}, err
+		}
+		v.used.windows = spent.Windows
+	}
 	return site.View{Body: devicesPage(v)}, nil
 }
 
@@ -103,6 +112,7 @@ type deviceView struct {
 	fleet.Device
 	log  []fleet.DeviceEvent
 	runs []fleet.Unit
+	used usedView
 	// checked says that there is a health task, which may bring it back.
 	checked bool
 	can     fleetRights
@@ -143,6 +153,15 @@ func (w *pages) device(r *site.Request) (site.View, error) {
 	if v.runs, err = store.DeviceUnits(ctx, serial, unitsShown); err != nil {
 		return site.View{}, err
 	}
+	past, err := store.DeviceHistory(ctx, serial, pastRead)
+	if err != nil {
+		return site.View{}, err
+	}
+	spent, err := store.DeviceUsage(ctx, serial)
+	if err != nil {
+		return site.View{}, err
+	}
+	v.used = usedView{windows: spent.Windows, life: devicePast(ctx, past, ui.Now(ctx))}
 	policy, err := store.Policy(ctx)
 	if err != nil {
 		return site.View{}, err
@@ -200,9 +219,9 @@ func eventLook(e fleet.DeviceEvent) site.Look {
 		return site.Look{Icon: "offline", Class: "is-idle"}
 	case "check_failed":
 		return site.Look{Icon: "failed", Class: "is-failed"}
-	case "reserved":
+	case "reserved", "forwarded":
 		return site.Look{Icon: "lock", Class: "is-held"}
-	case "unreserved":
+	case "unreserved", "unforwarded":
 		return site.Look{Icon: "live", Class: "is-done"}
 	case "conflict":
 		return site.Look{Icon: "alert", Class: "is-held"}

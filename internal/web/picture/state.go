@@ -36,6 +36,15 @@ const (
 	Offline  State = "offline"
 )
 
+// What a device is in, beside offline and what runs on it.
+const (
+	Free        State = "free"
+	Reserved    State = "reserved"
+	Quarantined State = "quarantined"
+	Maintenance State = "maintenance"
+	Retired     State = "retired"
+)
+
 // States is the order in which counts of tasks are told: what needs a person first.
 var States = []State{Failed, Running, Available, Pending, Done, Skipped, Canceled}
 
@@ -60,6 +69,12 @@ var looks = map[State]look{
 	Returned:  {"pic-canceled", "back"},
 	Draining:  {"pic-expired", "back"},
 	Offline:   {"pic-canceled", "slash"},
+
+	Free:        {"pic-available", "dot"},
+	Reserved:    {"pic-pending", "clock"},
+	Quarantined: {"pic-failed", "cross"},
+	Maintenance: {"pic-pending", "clock"},
+	Retired:     {"pic-canceled", "slash"},
 }
 
 func (s State) look() look {

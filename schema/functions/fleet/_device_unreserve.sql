@@ -7,6 +7,7 @@ as $$
 begin
   update weir.devices x
   set reserved_by = null, reserved_at = null, reserved_until = null, reserved_note = null where x.id = d.id;
+  perform weir._device_spanned(x, t) from weir.devices x where x.id = d.id;
   insert into weir.events (at, type, kind, subject, source, message, data)
   values (t, 'unreserved', 'device', d.serial, by, note, jsonb_build_object('by', d.reserved_by));
   perform pg_notify('weir_available', 'fleet');

@@ -1,4 +1,5 @@
--- Forgets fleet jobs whose jobs were dropped with their partition. Returns how many.
+-- Forgets fleet jobs whose jobs were dropped with their partition, forwards whose server is gone, and states of
+-- devices that ended a month ago. Returns how many jobs.
 create or replace function weir.fleet_tidy(at timestamptz default null) returns int
 language plpgsql security definer
 set search_path = weir, pg_temp
@@ -13,6 +14,10 @@ declare
 begin
   delete from weir.fleet_units u where u.job = any (old);
   delete from weir.fleet_jobs j where j.job = any (old);
+  -- A server that carries a forward says so every few seconds.
+  perform weir.forward_end(f.id, 'server', at => t) from weir.forwards f where f.seen_at < t - interval '1 min';
+  delete from weir.device_spans s where (s.device, s.since) in (
+    select x.device, x.since from weir.device_spans x where x.until < t - interval '31 days' limit 10000);
   return cardinality(old);
 end $$;
 comment on function weir.fleet_tidy is 'Forgets fleet jobs that the engine has forgotten.';

@@ -16,13 +16,16 @@ import (
 // ErrClosed is a session whose pipe has ended.
 var ErrClosed = errors.New("the way into the workspace is closed")
 
-func config() *yamux.Config {
+// closeWithin is how long a direction may go on after the other one has ended.
+const closeWithin = time.Minute
+
+func config(close time.Duration) *yamux.Config {
 	c := yamux.DefaultConfig()
 	c.LogOutput = io.Discard  // whoever dials gets the error
 	c.StreamOpenTimeout = 0   // Dial has a deadline of its own
 	c.EnableKeepAlive = false // the engine at the other end of the pipe says when it is over
 	c.ConnectionWriteTimeout = 30 * time.Second
-	c.StreamCloseTimeout = time.Minute
+	c.StreamCloseTimeout = close
 	return c
 }
 
@@ -30,8 +33,12 @@ func config() *yamux.Config {
 type Session struct{ mux *yamux.Session }
 
 // Open begins a session. Closing it closes the pipe.
-func Open(pipe io.ReadWriteCloser) (*Session, error) {
-	c := config()
+func Open(pipe io.ReadWriteCloser) (*Session, error) { return OpenWith(pipe, closeWithin) }
+
+// OpenWith is Open where a direction of a connection may go on for the given time after the
+// other one has ended.
+func OpenWith(pipe io.ReadWriteCloser, half time.Duration) (*Session, error) {
+	c := config(half)
 	c.AcceptBacklog = 1 // it has no business to call us
 	mux, err := yamux.Client(pipe, c)
 	if err != nil {
@@ -45,6 +52,9 @@ func (s *Session) Close() error { return s.mux.Close() }
 
 // Closed says that nothing can be dialed any more.
 func (s *Session) Closed() bool { return s.mux.IsClosed() }
+
+// Done is closed when nothing can be dialed any more.
+func (s *Session) Done() <-chan struct{} { return s.mux.CloseChan() }
 
 // accepted is what the other end says when the port has taken the connection.
 const accepted = 'y'
@@ -80,15 +90,33 @@ func (c *connection) Close() error {
 	return errors.Join(err, c.SetDeadline(time.Unix(1, 0)))
 }
 
+// CloseWrite tells the other end that no more follows; what it sends is still read.
+func (c *connection) CloseWrite() error { return c.Stream.Close() }
+
 // Serve connects whoever dials with a port of this machine, until the pipe ends.
 func Serve(pipe io.ReadWriteCloser, port uint16) error {
-	mux, err := yamux.Server(pipe, config())
+	return ServeWith(pipe, Limits{Half: closeWithin}, func() (*net.TCPConn, error) { return dial(port) })
+}
+
+// Limits are those of a session.
+type Limits struct {
+	// Most is how many connections may be open at a time; more are refused. Zero means that
+	// there is no such limit.
+	Most int
+	// Half is how long a direction may go on after the other one has ended.
+	Half time.Duration
+}
+
+// ServeWith connects whoever dials with what dial reaches, until the pipe ends.
+func ServeWith(pipe io.ReadWriteCloser, limits Limits, dial func() (*net.TCPConn, error)) error {
+	mux, err := yamux.Server(pipe, config(limits.Half))
 	if err != nil {
 		return fmt.Errorf("relay: %w", err)
 	}
 	defer mux.Close()
-	var group sync.WaitGroup
-	defer group.Wait()
+	s := &serving{open: map[*net.TCPConn]struct{}{}}
+	defer s.group.Wait()
+	defer s.close() // a target that says nothing would wait for ever
 	for {
 		conn, err := mux.AcceptStream()
 		if err != nil {
@@ -98,31 +126,96 @@ func Serve(pipe io.ReadWriteCloser, port uint16) error {
 			}
 			return fmt.Errorf("relay: %w", err)
 		}
-		group.Go(func() { carry(conn, port) })
+		if limits.Most > 0 && mux.NumStreams() > limits.Most {
+			_ = conn.Close() // its end is the answer
+			continue
+		}
+		s.group.Go(func() { s.carry(conn, dial) })
 	}
 }
 
-// carry connects one.
-func carry(from net.Conn, port uint16) {
+// serving is what a session has under way.
+type serving struct {
+	group sync.WaitGroup
+
+	mu   sync.Mutex
+	over bool
+	open map[*net.TCPConn]struct{}
+}
+
+// close ends the connections to targets.
+func (s *serving) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+	for conn := range s.open {
+		_ = conn.Close() // it may have ended
+	}
+}
+
+// hold keeps a connection to a target until it is let go. False means that the session is
+// over.
+func (s *serving) hold(conn *net.TCPConn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[conn] = struct{}{}
+	return !s.over
+}
+
+func (s *serving) letGo(conn *net.TCPConn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, conn)
+}
+
+// carry connects one. Each direction ends by itself, so that a side that has said all still
+// gets its answer.
+func (s *serving) carry(from *yamux.Stream, dial func() (*net.TCPConn, error)) {
 	defer from.Close()
-	to, err := dial(port)
+	to, err := dial()
 	if err != nil {
 		return // its end is the answer
 	}
 	defer to.Close()
+	defer s.letGo(to)
+	if !s.hold(to) {
+		return
+	}
 	if _, err := from.Write([]byte{accepted}); err != nil {
 		return
 	}
+	Join(&connection{from}, to)
+}
+
+// Half is a connection of which one direction can end before the other. What Dial returns is
+// one, and so is a TCP connection.
+type Half interface {
+	io.ReadWriteCloser
+	CloseWrite() error
+}
+
+// Join copies between two connections until both directions have ended. It closes both.
+func Join(from, to Half) {
 	both := make(chan struct{})
 	go func() {
 		defer close(both)
-		_, _ = io.Copy(to, from) // either side may go at any time
-		_ = to.CloseWrite()
+		carryOne(to, from)
 	}()
-	_, _ = io.Copy(from, to) // the same
-	_ = from.Close()
-	_ = to.Close()
+	carryOne(from, to)
 	<-both
+	_ = from.Close() // both have ended
+	_ = to.Close()   // the same
+}
+
+// carryOne copies one direction and passes its end on. A direction that broke ends the other
+// one, because nothing that follows would be whole.
+func carryOne(to, from Half) {
+	if _, err := io.Copy(to, from); err != nil {
+		_ = from.Close() // it may have ended
+		_ = to.Close()   // the same
+		return
+	}
+	_ = to.CloseWrite() // the same
 }
 
 // dial tries both addresses of the machine itself.
