@@ -1,0 +1,17 @@
+-- Deletes a trigger and its firings. Jobs that it started stay, and keep what started them.
+create or replace function weir.drop_trigger(name text, by text default null, at timestamptz default null) returns void
+language plpgsql security definer
+set search_path = weir, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  perform weir._check(weir._bad_text('by', drop_trigger.by, 500));
+  delete from weir.triggers g where g.name = drop_trigger.name;
+  if not found then
+    perform weir._not_found('trigger', drop_trigger.name);
+  end if;
+  delete from weir.firings f where f.trigger = drop_trigger.name;
+  insert into weir.events (at, type, kind, subject, source)
+  values (weir._clock(drop_trigger.at), 'dropped', 'trigger', drop_trigger.name, drop_trigger.by);
+end $$;
+comment on function weir.drop_trigger is 'Deletes a trigger.';
