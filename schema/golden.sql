@@ -2491,16 +2491,22 @@ function workflow_ancestors(job uuid) returns TABLE(ancestor uuid, name text, de
   sql stable security definer set jit=off, search_path=weir, pg_temp: The jobs that wait for this one, directly or not.
 function workflow_build(builds jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Gives queued jobs their tasks.
+function workflow_deliver(trigger text, key text, fire jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(state text, reason jsonb, job uuid, again boolean)
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Starts the run of a delivery to a webhook, once.
 function workflow_due(most integer DEFAULT 200, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(job uuid, note text)
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Due jobs to be built, and why others are not.
 function workflow_fire(fires jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Carries out what was decided about firings.
+function workflow_hook_secret(trigger text, secret text, overlap interval, fresh boolean, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns timestamp with time zone
+  plpgsql volatile security definer set search_path=weir, pg_temp: Gives a webhook a new secret, beside the one before for a while.
 function workflow_patience(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Relaxes labels of tasks that nobody takes, and ends those that waited too long.
 function workflow_plan(plans jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Carries out what the planner decided.
 function workflow_run(definition uuid, newest boolean, tasks jsonb, patience jsonb DEFAULT NULL::jsonb, priority integer DEFAULT 0, params jsonb DEFAULT NULL::jsonb, idempotency_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, options jsonb DEFAULT NULL::jsonb, scheduled_at timestamp with time zone DEFAULT NULL::timestamp with time zone, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Submits a job of a workflow. Null: the definition is not the newest active one.
+function workflow_unsigned(trigger text, address text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  sql volatile security definer set search_path=weir, pg_temp: Notes a delivery to a webhook with a wrong signature.
 function workspace_archived(workspace uuid, op_id uuid, key text, meta jsonb, mounted bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set search_path=weir, pg_temp: Notes a verified archive. Only then may the volume go.
 function workspace_begin(workspace uuid, operation text, wanted bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid

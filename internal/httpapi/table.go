@@ -112,7 +112,9 @@ func orderRoutes() []Route {
 		described(workflow.DropTrigger),
 		described(workflow.PauseTrigger),
 		described(workflow.ResumeTrigger),
+		described(workflow.RotateTrigger),
 		lists(workflow.ListFirings),
+		{post, "/hooks/{trigger}", "", "", Open, "Deliver to the webhook of a trigger; the signature is the credential", handle((*API).deliver)},
 	}
 }
 

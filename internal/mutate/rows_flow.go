@@ -1,9 +1,38 @@
 package mutate
 
-const flowTests = "./internal/workflow"
+const (
+	flowTests = "./internal/workflow"
+	hookTests = "./internal/httpapi"
+)
 
 // flowRows are the guards of workflows and schedules.
 var flowRows = []Row{
+	{
+		"a delivery is signed", "internal/workflow/webhook.go",
+		`return hmac.Equal(h.Sum(nil), given)`, `return true`, hookTests, "TestAnUnsignedDeliveryIsRefused",
+	},
+	{
+		"an old delivery is refused", "internal/workflow/webhook.go",
+		` || now.Sub(time.Unix(seconds, 0)).Abs() > signedFor`, ``, hookTests, "TestAnUnsignedDeliveryIsRefused",
+	},
+	{
+		"a secret before ends", "internal/workflow/store.go",
+		`case when g.before_until > clock_timestamp() then g.secret_before end], null)`, `g.secret_before], null)`, hookTests, "TestASecretIsRotatedWithAnOverlap",
+	},
+	{
+		"a delivery that came before starts nothing", "schema/functions/flow/workflow_deliver.sql",
+		`
+  where f.state in ('ignored', 'failed');`, `
+  where true;`, hookTests, "TestASignedDeliveryStartsOneRun",
+	},
+	{
+		"wrong signatures have to wait", "internal/httpapi/webhook.go",
+		`late != nil {`, `false {`, hookTests, "TestAnUnsignedDeliveryIsRefused",
+	},
+	{
+		"a secret is given to one rotation at a time", "schema/functions/flow/workflow_hook_secret.sql",
+		`where g.name = workflow_hook_secret.trigger for update;`, `where g.name = workflow_hook_secret.trigger;`, flowTests, "TestRotationsComeOneByOne",
+	},
 	{
 		"a firing that was decided is left alone", "schema/functions/flow/workflow_fire.sql",
 		`perform from weir.firings f where f.trigger = x.trigger and f.key = x.key and f.state = 'pending' for update;`,

@@ -97,12 +97,17 @@ func (l *leader) judgeFiring(ctx context.Context, p *pendingFiring) (fire, error
 	if !holds {
 		return f.not("ignored", map[string]any{"code": "trigger_condition", "condition": p.trigger.When}), nil
 	}
-	l.known.forget(p.trigger.Workflow) // no later check finds out whether it is the newest
-	b, err := l.find(ctx, p.trigger.Workflow, 0)
+	return l.openFor(ctx, f, p.trigger.Workflow, params, by)
+}
+
+// openFor adds to a firing the job that it opens.
+func (s *Store) openFor(ctx context.Context, f fire, workflow string, params map[string]any, by StartedBy) (fire, error) {
+	s.known.forget(workflow) // no later check finds out whether it is the newest
+	b, err := s.find(ctx, workflow, 0)
 	if err != nil {
 		return f.failed(err)
 	}
-	x, err := b.opening(jobOptions{Options: definition.Options{Params: params}, By: "trigger " + p.trigger.Name, StartedBy: &by})
+	x, err := b.opening(jobOptions{Options: definition.Options{Params: params}, By: "trigger " + by.Trigger, StartedBy: &by})
 	if err != nil {
 		return f.failed(err)
 	}

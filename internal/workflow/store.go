@@ -16,11 +16,14 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/vault"
 )
 
 // Options configure a store. The zero value works.
 type Options struct {
 	Log *slog.Logger
+	// Vault keeps the secrets of webhooks. If it is nil, there are no webhooks.
+	Vault *vault.Vault
 }
 
 // Store stores the workflows of one database and runs them. It is safe for concurrent
@@ -29,6 +32,7 @@ type Store struct {
 	pool  *pgxpool.Pool
 	log   *slog.Logger
 	known *cache
+	vault *vault.Vault
 }
 
 // New returns a store on a pool that the caller owns.
@@ -36,7 +40,7 @@ func New(pool *pgxpool.Pool, o Options) *Store {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Store{pool: pool, log: o.Log, known: newCache()}
+	return &Store{pool: pool, log: o.Log, known: newCache(), vault: o.Vault}
 }
 
 // refused reports whether the database refused the request, as opposed to a failure of
@@ -527,7 +531,7 @@ const (
 // --- triggers
 
 const (
-	triggerColumns    = `g.name, g.kind, g.workflow, coalesce(g.after, ''), coalesce(g.outcome, ''), coalesce(g.condition, ''), g.params, g.paused, g.changed_at, g.last_at, g.last_job`
+	triggerColumns    = `g.name, g.kind, g.workflow, coalesce(g.after, ''), coalesce(g.outcome, ''), coalesce(g.condition, ''), g.params, g.paused, g.changed_at, g.last_at, g.last_job, g.secret is not null, case when g.before_until > clock_timestamp() then g.before_until end`
 	firingColumns     = `f.trigger, f.key, f.source, f.state, coalesce(weir._sentence(f.reason), ''), coalesce(f.reason ->> 'code', ''), f.reason - 'code', f.job, f.at`
 	fireSQL           = `select weir.workflow_fire($1)`
 	triggersSQL       = `select ` + triggerColumns + ` from weir.triggers g where g.name > $1 collate "C" and ($3 = '' or $3 in (g.workflow, g.after)) order by g.name limit $2`
@@ -537,6 +541,10 @@ const (
 	dropTriggerSQL    = `select weir.drop_trigger($1, by => nullif($2, ''))`
 	firingsSQL        = `select ` + firingColumns + ` from weir.firings f where f.trigger = $1 and ($2 = '' or (f.at, f.key) < (select x.at, x.key from weir.firings x where x.trigger = $1 and x.key = $2)) order by f.at desc, f.key desc limit $3`
 	firingsOfSQL      = `select ` + firingColumns + ` from weir.firings f where f.source = $1 order by f.trigger limit 100`
+	hookSQL           = `select coalesce(array_remove(array[g.secret, case when g.before_until > clock_timestamp() then g.secret_before end], null), '{}'), clock_timestamp(), g.workflow, coalesce(g.condition, ''), g.params from (select 1) x left join weir.triggers g on g.name = $1 and g.kind = 'webhook'`
+	hookSecretSQL     = `select weir.workflow_hook_secret($1, $2, $3, $4, by => nullif($5, ''))`
+	deliverSQL        = `select d.state, coalesce(weir._sentence(d.reason), ''), coalesce(d.reason ->> 'code', ''), d.reason - 'code', d.job, d.again from weir.workflow_deliver($1, $2, $3) d`
+	unsignedSQL       = `select weir.workflow_unsigned($1, $2)`
 	pendingFiringsSQL = `select ` + jobColumns + `, f.key, coalesce(e.outcome::text, ''), coalesce(e.cause, ''), coalesce(w.version, 0), g.name, g.kind, g.workflow, coalesce(g.after, ''), coalesce(g.condition, ''), g.params from weir.firings f join weir.triggers g on g.name = f.trigger join lateral (select * from weir.jobs j where j.id = f.source offset 0) j on true left join lateral (select e.outcome, e.cause from weir.job_finished e where e.job = f.source offset 0) e on true left join weir.workflows w on w.id = j.definition where f.state = 'pending' order by f.at, f.trigger, f.key limit $1`
 )
 

@@ -18,6 +18,9 @@ import (
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
+// kindWebhook is the kind of triggers that deliveries fire.
+const kindWebhook = "webhook"
+
 // runRoots are what a trigger that follows runs may read of the run that ended.
 var runRoots = []string{"params", "steps", "run"}
 
@@ -29,9 +32,10 @@ type NamedTrigger struct {
 // TriggerSpec is the definition of a trigger.
 type TriggerSpec struct {
 	Workflow string          `json:"workflow" maxLength:"200" doc:"Which workflow it runs, in its newest active version."`
+	Webhook  bool            `json:"webhook,omitempty" doc:"It fires by a signed POST to its path; or after."`
 	After    string          `json:"after,omitempty" maxLength:"200" doc:"It fires when a run of this workflow ends."`
 	On       string          `json:"on,omitempty" enum:"done,failed,always" doc:"How that run must have ended; always: however, also canceled. Default: done."`
-	When     string          `json:"when,omitempty" maxLength:"4096" doc:"An expression that must hold, over params, steps and run of the run that ended."`
+	When     string          `json:"when,omitempty" maxLength:"4096" doc:"An expression that must hold, over params, steps and run of the run that ended, or body, headers and delivery of a webhook."`
 	Params   json.RawMessage `json:"params,omitempty" doc:"Params of the run, an object; texts may be templates over the same values."`
 	Paused   bool            `json:"paused,omitempty" doc:"Keeps the trigger but starts nothing."`
 }
@@ -64,7 +68,7 @@ type ListingFirings struct {
 // Trigger is what starts runs of a workflow besides a time.
 type Trigger struct {
 	Name      string          `json:"name"`
-	Kind      string          `json:"kind" doc:"after: it follows the runs of a workflow."`
+	Kind      string          `json:"kind" enum:"after,webhook" doc:"after: it follows the runs of a workflow; webhook: a signed POST fires it."`
 	Workflow  string          `json:"workflow"`
 	After     string          `json:"after,omitempty"`
 	On        string          `json:"on,omitempty"`
@@ -74,8 +78,12 @@ type Trigger struct {
 	ChangedAt time.Time       `json:"changed_at"`
 	LastAt    time.Time       `json:"last_at,omitzero" doc:"When it last started a run."`
 	LastJob   weir.ID         `json:"last_job,omitzero"`
+	// Path and Secret are those of a webhook.
+	Path        string    `json:"path,omitempty" doc:"Where to POST, below the address of the server."`
+	Secret      string    `json:"secret,omitempty" doc:"What deliveries are signed with: in the answer that made it, and never again."`
+	BeforeUntil time.Time `json:"before_until,omitzero" doc:"Until then deliveries may be signed with the secret before."`
 
-	made bool
+	made, sealed bool
 }
 
 // Tag implements [op.Defined].
@@ -91,7 +99,7 @@ func (t Trigger) New() bool { return t.made }
 // Firing is one occasion for a trigger, and what came of it.
 type Firing struct {
 	Trigger string  `json:"trigger"`
-	Key     string  `json:"key" doc:"What makes it one: the id of the job that ended. It starts at most one run."`
+	Key     string  `json:"key" doc:"What makes it one: the id of the job that ended, or of the delivery. It starts at most one run."`
 	Source  weir.ID `json:"source,omitzero" doc:"The job that ended."`
 	State   string  `json:"state" enum:"pending,started,ignored,failed"`
 	// Reason says why it started nothing.
@@ -152,15 +160,24 @@ func onTriggers(method, verb, below string, right auth.Verb, summary string) op.
 // putTrigger checks what each firing would refuse, and writes the trigger.
 func (s *Store) putTrigger(ctx context.Context, who auth.Subject, in *PuttingTrigger) (out Trigger, err error) {
 	b := in.Body
-	if b.After == "" {
-		return out, problem.Refuse("after", "name the workflow whose runs it follows", "is required")
+	roots := runRoots
+	switch {
+	case (b.After == "") != b.Webhook:
+		return out, problem.Refuse("after", "name the workflow whose runs it follows, or set webhook", "a trigger is fired by one of them")
+	case b.Webhook && b.On != "":
+		return out, problem.Refuse("on", "leave it out", "a webhook follows no run")
+	case b.Webhook && s.vault == nil:
+		return out, problem.New(problem.NotFound, "start the server with a secret key: secret_key_file", "this server has no key for secrets")
+	case b.Webhook:
+		roots = hookRoots
+	default:
+		b.On = cmp.Or(b.On, "done")
 	}
-	b.On = cmp.Or(b.On, "done")
 	b.When = strings.TrimSpace(b.When)
 	if string(b.Params) == "null" {
 		b.Params = nil
 	}
-	if _, err := definition.ParseMapping(b.When, b.Params, runRoots...); err != nil {
+	if _, err := definition.ParseMapping(b.When, b.Params, roots...); err != nil {
 		return out, err
 	}
 	is, err := s.Trigger(ctx, in.Trigger)
@@ -182,8 +199,14 @@ func (s *Store) putTrigger(ctx context.Context, who auth.Subject, in *PuttingTri
 	if err := in.Late(s.setTrigger(ctx, in.Trigger, b, who.By(), seen)); err != nil {
 		return out, err
 	}
+	var made TriggerSecret
+	if b.Webhook && !is.sealed {
+		if made, err = s.makeSecret(ctx, who.By(), in.Trigger, overlapDefault, true); err != nil {
+			return out, err
+		}
+	}
 	out, err = s.Trigger(ctx, in.Trigger)
-	out.made = !exists
+	out.made, out.Secret = !exists, made.Secret
 	return out, err
 }
 
@@ -195,5 +218,5 @@ func (b *TriggerSpec) same(is Trigger) bool {
 			return false
 		}
 	}
-	return b.Workflow == is.Workflow && b.After == is.After && b.On == is.On && b.When == is.When && b.Paused == is.Paused && reflect.DeepEqual(x, y)
+	return b.Webhook == (is.Kind == kindWebhook) && b.Workflow == is.Workflow && b.After == is.After && b.On == is.On && b.When == is.When && b.Paused == is.Paused && reflect.DeepEqual(x, y)
 }

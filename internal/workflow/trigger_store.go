@@ -17,11 +17,17 @@ import (
 // Triggers as the database has them; the SQL is in store.go.
 
 func scanTrigger(row pgx.CollectableRow) (t Trigger, err error) {
-	var last *time.Time
+	var last, until *time.Time
 	var job *weir.ID
-	err = row.Scan(&t.Name, &t.Kind, &t.Workflow, &t.After, &t.On, &t.When, (*[]byte)(&t.Params), &t.Paused, &t.ChangedAt, &last, &job)
+	err = row.Scan(&t.Name, &t.Kind, &t.Workflow, &t.After, &t.On, &t.When, (*[]byte)(&t.Params), &t.Paused, &t.ChangedAt, &last, &job, &t.sealed, &until)
 	if last != nil {
 		t.LastAt = *last
+	}
+	if until != nil {
+		t.BeforeUntil = *until
+	}
+	if t.Kind == kindWebhook {
+		t.Path = hookPath(t.Name)
 	}
 	t.LastJob = orZero(job)
 	return t, err
@@ -74,6 +80,57 @@ func (s *Store) dropTrigger(ctx context.Context, name, by string) error {
 		return fmt.Errorf("drop trigger: %w", err)
 	}
 	return nil
+}
+
+// --- webhooks
+
+// hook reads what a delivery is checked against. A trigger that does not exist has no
+// secrets.
+func (s *Store) hook(ctx context.Context, name string) (h hook, err error) {
+	var workflow *string
+	h.Name = name
+	err = s.pool.QueryRow(ctx, hookSQL, name).Scan(&h.secrets, &h.now, &workflow, &h.When, (*[]byte)(&h.Params))
+	if workflow != nil {
+		h.Workflow = *workflow
+	}
+	return h, err
+}
+
+// hookSecret stores a secret and gives it to a webhook, both or none. Nil means that the
+// webhook has one and keeps it.
+func (s *Store) hookSecret(ctx context.Context, by, trigger, name, value string, overlap time.Duration, fresh bool) (until *time.Time, err error) {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, hookSecretSQL, trigger, name, overlap, fresh, by).Scan(&until); err != nil || until == nil {
+			return err
+		}
+		return s.vault.PutWithin(ctx, tx, by, name, value, "webhook of trigger "+trigger)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("set the secret of a webhook: %w", err)
+	}
+	return until, nil
+}
+
+// deliver writes what was decided about a delivery. If the database refuses the run, the
+// delivery fails with the refusal.
+func (s *Store) deliver(ctx context.Context, trigger, key string, f fire) (out Delivered, err error) {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return out, err
+	}
+	var job *weir.ID
+	out.Delivery = key
+	err = s.pool.QueryRow(ctx, deliverSQL, trigger, key, text).Scan(&out.State, &out.Reason, &out.Why.Code, &out.Why.Args, &job, &out.Again)
+	out.Job = orZero(job)
+	if err != nil && refused(err) && f.State != "failed" {
+		return s.deliver(ctx, trigger, key, f.not("failed", map[string]any{"code": "trigger_failed", "error": said(err)}))
+	}
+	return out, err
+}
+
+func (s *Store) noteUnsigned(ctx context.Context, trigger, address string) error {
+	_, err := s.pool.Exec(ctx, unsignedSQL, trigger, address)
+	return err
 }
 
 // --- firings

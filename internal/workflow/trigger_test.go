@@ -200,6 +200,40 @@ func TestTwoCallersCloseNoRing(t *testing.T) {
 	}
 }
 
+// Two rotations come one after the other, so that no secret is lost between them.
+func TestRotationsComeOneByOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put("name: a\nsteps: [{key: x, service: s}]")
+	r.exec(`select weir.set_trigger('hook', 'a')`)
+	tx, err := r.db.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	const rotate = `select weir.workflow_hook_secret('hook', $1, interval '1 h', false)`
+	if _, err := tx.Exec(t.Context(), rotate, "first"); err != nil {
+		t.Fatal(err)
+	}
+	second := make(chan error, 1)
+	go func() {
+		_, err := r.db.Pool.Exec(t.Context(), rotate, "second")
+		second <- err
+	}()
+	r.until("the second waits", func() bool {
+		return r.count(`select count(*) from pg_locks l join pg_stat_activity x on x.pid = l.pid where not l.granted and x.datname = current_database()`) > 0
+	})
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-second; err != nil {
+		t.Fatal(err)
+	}
+	if got := r.text(`select secret || ' after ' || coalesce(secret_before, 'none') from weir.triggers`); got != "second after first" {
+		t.Errorf("the secrets are %s", got)
+	}
+}
+
 // A ring that was written past the check ends by itself.
 func TestAChainOfRunsIsBounded(t *testing.T) {
 	t.Parallel()
@@ -287,6 +321,9 @@ func TestARetriedRunFiresOnce(t *testing.T) {
 	if f := r.fired("alarm", build); f.Job != alarm.Job || r.count(`select count(*) from weir.job where name = 'alarm'`) != 1 {
 		t.Errorf("the second end fired the alarm again: %+v", f)
 	}
+	if got := r.count(`select count(*) from weir.events where kind = 'trigger' and subject = 'alarm' and type = 'fired'`); got != 1 {
+		t.Errorf("the alarm was fired %d times", got)
+	}
 }
 
 // A run that is a step of another run fires nothing: the run that it is part of does.
@@ -314,6 +351,7 @@ func TestATriggerIsChecked(t *testing.T) {
 	r.put(deploying)
 	for field, b := range map[string]TriggerSpec{
 		"after":        {Workflow: "deploy"},
+		"on":           {Workflow: "deploy", Webhook: true, On: "done"},
 		"workflow":     {Workflow: "nowhere", After: "build"},
 		"when":         {Workflow: "deploy", After: "build", When: "params.x >"},
 		"params.image": {Workflow: "deploy", After: "build", Params: []byte(`{"image": "{{ .needs.pack.result }}"}`)},

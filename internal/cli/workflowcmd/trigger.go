@@ -15,12 +15,12 @@ import (
 
 // Trigger is the command weir trigger.
 func Trigger(e *command.Env) *cobra.Command {
-	return e.Noun("trigger", "Workflows that the end of other runs starts", []string{"triggers"},
+	return e.Noun("trigger", "What starts workflows: the end of other runs, or a webhook", []string{"triggers"},
 		command.Lists(e, workflow.ListTriggers, &cobra.Command{}, triggerListing), triggerShow(e), triggerSet(e),
 		command.Told(e, workflow.DropTrigger, &cobra.Command{Aliases: []string{"rm"}}, "Trigger %s is gone."),
 		command.Told(e, workflow.PauseTrigger, &cobra.Command{Short: "Stop a trigger; what happens meanwhile starts nothing"}, "Trigger %s is paused."),
 		command.Told(e, workflow.ResumeTrigger, &cobra.Command{Short: "Let a paused trigger go on"}, "Trigger %s goes on."),
-		command.Lists(e, workflow.ListFirings, &cobra.Command{}, firingListing))
+		command.Lists(e, workflow.ListFirings, &cobra.Command{}, firingListing), triggerRotate(e))
 }
 
 var triggerListing = command.Listing[workflow.Trigger]{
@@ -51,6 +51,9 @@ var firingListing = command.Listing[workflow.Firing]{
 
 // triggerFires says what fires a trigger.
 func triggerFires(t workflow.Trigger) string {
+	if t.Path != "" {
+		return "webhook " + t.Path
+	}
 	return fmt.Sprintf("after %s: %s", t.After, t.On)
 }
 
@@ -80,6 +83,7 @@ func triggerShow(e *command.Env) *cobra.Command {
 			{"When", t.When},
 			{"Runs", t.Workflow},
 			{"Params", command.Pretty(t.Params)},
+			{"Secret before", o.Both(t.BeforeUntil)},
 			{"Last", o.Both(t.LastAt)},
 			{"Last job", command.IDText(t.LastJob)},
 			{"Changed", o.Both(t.ChangedAt)},
@@ -108,11 +112,14 @@ func triggerSet(e *command.Env) *cobra.Command {
 	var options optionFlags
 	c := &cobra.Command{
 		Use: "set NAME", Short: "Make a trigger, or change it", Args: e.Args("NAME"),
-		Long: `Make a trigger, or change it: it runs a workflow when a run of another one has ended.
---when and --param read of the run that ended: params, steps.KEY.result, .state and
-.error, run.id, .outcome and .error.`,
+		Long: `Make a trigger, or change it: it runs a workflow when a run of another one has ended,
+or when another system delivers to its webhook. --when and --param read of the run that
+ended: params, steps.KEY.result, .state and .error, run.id, .outcome and .error; of a
+delivery: body, headers["name-in-lower-case"], delivery.id. The secret of a webhook is
+shown once.`,
 		Example: "  weir trigger set ship --after build --workflow deploy --param image='{{ .steps.pack.result.image }}'\n" +
-			"  weir trigger set alarm --after build --on failed --workflow alarm --param text='{{ .run.error }}'",
+			"  weir trigger set alarm --after build --on failed --workflow alarm --param text='{{ .run.error }}'\n" +
+			"  weir trigger set push --webhook --workflow build --when 'headers[\"x-github-event\"] == \"push\"' --param ref='{{ .body.ref }}'",
 	}
 	c.RunE = e.Session(func(ctx context.Context, session *app.Session, args []string) error {
 		given, err := options.read(e.In)
@@ -129,10 +136,14 @@ func triggerSet(e *command.Env) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if made.Secret != "" {
+			return e.Output().Did(made.Name, made, "Trigger %s is set: it runs %s by POST to %s.\nThe secret, which is shown once: %s", made.Name, made.Workflow, made.Path, made.Secret)
+		}
 		return e.Output().Did(made.Name, made, "Trigger %s is set: it runs %s %s.", made.Name, made.Workflow, triggerFires(made))
 	})
 	flags := c.Flags()
 	flags.StringVar(&spec.Workflow, "workflow", "", "workflow that it runs")
+	flags.BoolVar(&spec.Webhook, "webhook", false, "it is fired by signed POSTs to a path of its own")
 	flags.StringVar(&spec.After, "after", "", "workflow whose runs it follows")
 	flags.StringVar(&spec.On, "on", "", "how such a run must have ended: done, failed or always; default: done")
 	flags.StringVar(&spec.When, "when", "", "`expression` that must hold")
@@ -141,6 +152,13 @@ func triggerSet(e *command.Env) *cobra.Command {
 	flags.BoolVar(&spec.Paused, "paused", false, "make it, but do not start it")
 	_ = c.RegisterFlagCompletionFunc("on", cobra.FixedCompletions([]string{"done", "failed", "always"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+func triggerRotate(e *command.Env) *cobra.Command {
+	return command.Operation(e, workflow.RotateTrigger, &cobra.Command{}, func(_ context.Context, _ *app.Session, _ *workflow.RotatingTrigger, out workflow.TriggerSecret) error {
+		o := e.Output()
+		return o.Did(out.Secret, out, "The new secret of trigger %s, which is shown once: %s\nThe one before is accepted until %s.", out.Trigger, out.Secret, o.Both(out.BeforeUntil))
+	})
 }
 
 // TriggerNames are those of triggers.

@@ -113,7 +113,7 @@ var badInput = []struct{ name, code, says, sql string }{
 	{"drop of no pool", "WR404", "pool", `select weir.drop_pool('nowhere')`},
 	{"drop of a pool in use", "WR409", "in use", `select weir.drop_pool('p')`},
 	{"schedule of nothing", "WR422", "service", `select weir.set_schedule('s', '@daily', '{}', now())`},
-	{"trigger after nothing", "WR422", "after", `select weir.set_trigger('t', 'w')`},
+	{"webhook of no workflow", "WR422", "workflow", `select weir.set_trigger('t', null)`},
 	{"trigger for another end", "WR422", "outcome", `select weir.set_trigger('t', 'w', 'v', outcome => 'maybe')`},
 	{"trigger with params that are a list", "WR422", "params", `select weir.set_trigger('t', 'w', 'v', params => '[]')`},
 	{"trigger of no workflow", "WR422", "workflow", `select weir.set_trigger('t', 'nowhere', 'v')`},

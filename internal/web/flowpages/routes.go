@@ -48,6 +48,8 @@ func (w *pages) actions() []site.Action {
 		{Path: "/schedules/{schedule}/run", Nav: "/schedules", Verb: auth.Submit, Kind: "workflow", Ask: w.askRunSchedule, Do: w.runSchedule},
 		site.Addressed("/schedules/{schedule}/delete", site.Operated(w.Operations, work.DropSchedule, "/schedules", w.askDropSchedule, scheduleGone)),
 		{Path: "/new-trigger", Nav: "/triggers", Verb: auth.Manage, Kind: "trigger", Ask: w.askNewTrigger, Do: w.createTrigger},
+		{Path: "/new-webhook", Nav: "/triggers", Verb: auth.Manage, Kind: "trigger", Ask: w.askNewWebhook, Do: w.createWebhook},
+		site.Operated(w.Operations, workflow.RotateTrigger, "/triggers", w.askRotateTrigger, secretShown),
 		{Path: "/triggers/{trigger}/change", Nav: "/triggers", Verb: auth.Manage, Kind: "trigger", Ask: w.askChangeTrigger, Do: w.changeTrigger},
 		site.Operated(w.Operations, workflow.PauseTrigger, "/triggers", nil, toTrigger("said.trigger.paused")),
 		site.Operated(w.Operations, workflow.ResumeTrigger, "/triggers", nil, toTrigger("said.trigger.resumed")),

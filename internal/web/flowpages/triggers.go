@@ -39,7 +39,7 @@ func (w *pages) triggers(r *site.Request) (site.View, error) {
 	rows, newest, older := site.NamesPaged(r, rows, func(t workflow.Trigger) string { return t.Name })
 	head := ui.Head{Title: ui.Say(ctx, "word.triggers")}
 	if r.Can(auth.Manage, "trigger") {
-		head.Actions = ui.Ask(ui.Say(ctx, "word.newtrigger"), "plus", "/new-trigger", false)
+		head.Actions = newTriggers()
 	}
 	return site.View{Head: head, Body: triggersPage(rows, newest, older), Follow: triggerEvents()}, nil
 }
@@ -72,22 +72,74 @@ func firingSaid(ctx context.Context, f workflow.Firing) string {
 
 // triggerFields are a trigger as a form.
 func triggerFields(ctx context.Context, t workflow.Trigger) []ui.Field {
-	return []ui.Field{
+	fields := []ui.Field{
 		{Name: "workflow", Label: ui.Say(ctx, "trigger.runs"), Value: t.Workflow, Hint: ui.Say(ctx, "schedule.workflow.hint"), Auto: "off"},
+	}
+	if t.Kind == "webhook" {
+		return append(fields, mappingFields(ctx, t, `headers["x-github-event"] == "push"`, `{"ref": "{{ .body.ref }}"}`, "trigger.hook.hint")...)
+	}
+	fields = append(fields, []ui.Field{
 		{Name: "after", Label: ui.Say(ctx, "trigger.after"), Value: t.After, Hint: ui.Say(ctx, "trigger.after.hint"), Auto: "off"},
 		{
 			Name: "on", Label: ui.Say(ctx, "trigger.on"), Type: "select",
 			Options: ui.Codes(ctx, "trigger.on.", "done", "failed", "always"), Value: cmp.Or(t.On, "done"),
 		},
+	}...)
+	return append(fields, mappingFields(ctx, t, `params.branch == "main"`, `{"image": "{{ .steps.pack.result.image }}"}`, "trigger.when.hint")...)
+}
+
+// mappingFields are the condition and the params of a trigger.
+func mappingFields(ctx context.Context, t workflow.Trigger, when, params, hint string) []ui.Field {
+	return []ui.Field{
 		{
-			Name: "when", Label: ui.Say(ctx, "word.condition"), Value: t.When, Optional: true, Example: `params.branch == "main"`,
-			Hint: ui.Say(ctx, "trigger.when.hint"), Auto: "off",
+			Name: "when", Label: ui.Say(ctx, "word.condition"), Value: t.When, Optional: true, Example: when, Hint: ui.Say(ctx, hint), Auto: "off",
 		},
 		{
 			Name: "params", Label: ui.Say(ctx, "word.params"), Type: "area", Value: indented(t.Params), Optional: true,
-			Example: `{"image": "{{ .steps.pack.result.image }}"}`, Hint: ui.Say(ctx, "trigger.params.hint"),
+			Example: params, Hint: ui.Say(ctx, "trigger.params.hint"),
 		},
 	}
+}
+
+func (w *pages) askNewWebhook(r *site.Request) (ui.Question, error) {
+	ctx := r.Context()
+	name := ui.Field{Name: "name", Label: ui.Say(ctx, "word.name"), Example: "push", Focus: true, Auto: "off"}
+	return ui.Question{
+		Title: ui.Say(ctx, "word.newwebhook"), Button: ui.Say(ctx, "trigger.create"), Text: ui.Say(ctx, "trigger.hook.text"), Back: "/triggers",
+		Fields: append([]ui.Field{name}, triggerFields(ctx, workflow.Trigger{Kind: "webhook"})...),
+	}, nil
+}
+
+func (w *pages) createWebhook(r *site.Request) (site.Done, error) {
+	name := r.Field("name")
+	return taken(name, w.putTrigger)(r, workflow.Trigger{Name: name, Kind: "webhook"}, op.Matched{IfNoneMatch: "*"}, ui.Say(r.Context(), "said.trigger.created", name))
+}
+
+// taken says at the name that there is such a trigger already.
+func taken(name string, put func(*site.Request, workflow.Trigger, op.Matched, string) (site.Done, error)) func(*site.Request, workflow.Trigger, op.Matched, string) (site.Done, error) {
+	return func(r *site.Request, t workflow.Trigger, m op.Matched, said string) (site.Done, error) {
+		done, err := put(r, t, m, said)
+		if err != nil && problem.Explain(err).Kind == problem.Conflict {
+			err = problem.Refuse("name", "choose another name, or change that one", "there is a trigger %q already", name)
+		}
+		return done, err
+	}
+}
+
+func (w *pages) askRotateTrigger(r *site.Request) (ui.Question, error) {
+	ctx := r.Context()
+	return ui.Question{
+		Title: ui.Say(ctx, "trigger.rotate"), Button: ui.Say(ctx, "trigger.rotate"), Text: ui.Say(ctx, "trigger.rotate.text"),
+		Back: site.TriggerPath(r.PathValue("trigger")),
+	}, nil
+}
+
+// secretShown shows the secret of a webhook, once.
+func secretShown(r *site.Request, s workflow.TriggerSecret) site.Done {
+	ctx := r.Context()
+	return site.Done{Show: &site.View{
+		Head: ui.Head{Title: s.Trigger, Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.triggers"), Href: "/triggers"}}}, Body: hookSecretPage(s),
+	}}
 }
 
 func (w *pages) askNewTrigger(r *site.Request) (ui.Question, error) {
@@ -105,11 +157,7 @@ func (w *pages) askNewTrigger(r *site.Request) (ui.Question, error) {
 
 func (w *pages) createTrigger(r *site.Request) (site.Done, error) {
 	name := r.Field("name")
-	done, err := w.putTrigger(r, name, false, op.Matched{IfNoneMatch: "*"}, ui.Say(r.Context(), "said.trigger.created", name))
-	if err != nil && problem.Explain(err).Kind == problem.Conflict {
-		err = problem.Refuse("name", "choose another name, or change that one", "there is a trigger %q already", name)
-	}
-	return done, err
+	return taken(name, w.putTrigger)(r, workflow.Trigger{Name: name}, op.Matched{IfNoneMatch: "*"}, ui.Say(r.Context(), "said.trigger.created", name))
 }
 
 func (w *pages) askChangeTrigger(r *site.Request) (ui.Question, error) {
@@ -130,14 +178,14 @@ func (w *pages) changeTrigger(r *site.Request) (site.Done, error) {
 	if err != nil {
 		return site.Done{}, err
 	}
-	return w.putTrigger(r, is.Name, is.Paused, op.Matched{IfMatch: "*"}, ui.Say(r.Context(), "said.trigger.changed", is.Name))
+	return w.putTrigger(r, is, op.Matched{IfMatch: "*"}, ui.Say(r.Context(), "said.trigger.changed", is.Name))
 }
 
 // putTrigger writes what triggerFields asked.
-func (w *pages) putTrigger(r *site.Request, name string, paused bool, m op.Matched, said string) (site.Done, error) {
-	in := workflow.PuttingTrigger{NamedTrigger: workflow.NamedTrigger{Trigger: name}, Matched: m}
+func (w *pages) putTrigger(r *site.Request, is workflow.Trigger, m op.Matched, said string) (site.Done, error) {
+	in := workflow.PuttingTrigger{NamedTrigger: workflow.NamedTrigger{Trigger: is.Name}, Matched: m}
 	in.Body = workflow.TriggerSpec{
-		Workflow: r.Field("workflow"), After: r.Field("after"), On: r.Field("on"), When: r.Field("when"), Paused: paused,
+		Workflow: r.Field("workflow"), Webhook: is.Kind == "webhook", After: r.Field("after"), On: r.Field("on"), When: r.Field("when"), Paused: is.Paused,
 	}
 	if text := r.Field("params"); text != "" {
 		if !json.Valid([]byte(text)) {
@@ -145,10 +193,14 @@ func (w *pages) putTrigger(r *site.Request, name string, paused bool, m op.Match
 		}
 		in.Body.Params = json.RawMessage(text)
 	}
-	if _, err := workflow.PutTrigger.Call(r.Context(), w.Operations, &in); err != nil {
+	made, err := workflow.PutTrigger.Call(r.Context(), w.Operations, &in)
+	if err != nil {
 		return site.Done{}, err
 	}
-	return site.Done{To: site.TriggerPath(name), Say: said}, nil
+	if made.Secret != "" {
+		return secretShown(r, workflow.TriggerSecret{Trigger: made.Name, Path: made.Path, Secret: made.Secret}), nil
+	}
+	return site.Done{To: site.TriggerPath(is.Name), Say: said}, nil
 }
 
 // toTrigger leads to the trigger of the path and says what became of it.

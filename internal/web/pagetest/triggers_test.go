@@ -38,6 +38,11 @@ func TestTriggers(t *testing.T) {
 	made := s.One(t, `select weir.open_job('deploy', kind => 'workflow', definition => (select id from weir.workflows where name = 'deploy'),
 		options => jsonb_build_object('started_by', jsonb_build_object('trigger', 'ship', 'source', '`+run+`')))::text`)
 	c.Get(t, "/jobs/"+made).Is(t, 200).Has(t, "by trigger", `href="`+to+`"`, "after job", `href="/jobs/`+run)
+	c.Post(t, "/new-webhook", form("name", "push", "workflow", "build", "params", `{"ref": "{{ .body.ref }}"}`)).Is(t, 200).Has(t, "whk_", "POST /api/v1/hooks/push", "it is shown once")
+	c.Get(t, "/triggers/push").Is(t, 200).Has(t, "POST /api/v1/hooks/push", "{{ .body.ref }}", "/triggers/push/rotate").Lacks(t, "whk_")
+	c.Post(t, "/triggers/push/change", form("workflow", "deploy")).Is(t, 303)
+	c.Post(t, "/triggers/push/rotate", form()).Is(t, 200).Has(t, "whk_")
+	c.Get(t, "/triggers/push").Is(t, 200).Has(t, "The secret before is accepted until").Lacks(t, "whk_")
 	c.Post(t, to+"/resume", form()).Is(t, 303)
 	c.Get(t, to+"/delete").Is(t, 200).Has(t, "Runs that it has started stay")
 	c.Post(t, to+"/delete", form()).Is(t, 303)

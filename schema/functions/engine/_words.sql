@@ -23,6 +23,7 @@ as $$
     when 'command.floor_hidden' then 'select weir.repair_floors()'
     when 'command.pool_hidden' then 'select weir.repair_floors()'
     when 'count' then '{n} {state:word}'
+    when 'delivery_unsigned' then 'a delivery from {from} has a wrong signature[, {times} times]'
     when 'device_busy' then 'busy with {job}'
     when 'device_checked' then 'busy with its health task'
     when 'device_missing' then 'not seen since {since:clock}'

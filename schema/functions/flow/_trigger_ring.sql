@@ -13,7 +13,7 @@ declare
   n text;
   i int := 1;
 begin
-  while i <= cardinality(seen) and seen[i] <> _trigger_ring.after loop
+  while i <= cardinality(seen) and seen[i] is distinct from _trigger_ring.after loop
     for n in select distinct g.workflow from weir.triggers g
       where g.after = seen[i] and g.name <> except_for order by 1 loop
       if n <> all (seen) then
