@@ -107,7 +107,7 @@ func TestASignedDeliveryStartsOneRun(t *testing.T) {
 		status, first := h.deliver("push", pushed, headers...)
 		again, second := h.deliver("push", pushed, headers...)
 		job := field(t, first, "job")
-		if status != 200 || again != 200 || job == "" || field(t, second, "job") != job || h.runs() != i+1 {
+		if status != 200 || again != 200 || job == "" || field(t, second, "job") != job || !strings.Contains(string(second), `"again":true`) || h.runs() != i+1 {
 			t.Errorf("%v: %d %s, again %d %s, %d runs", headers[0], status, first, again, second, h.runs())
 		}
 	}
