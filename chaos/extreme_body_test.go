@@ -143,6 +143,7 @@ func (d *document) sample(s *shape, name string) any {
 var bases = map[string]map[string]any{
 	"PUT /api/v1/pools/{pool}":                   {"size": 1},
 	"PUT /api/v1/schedules/{schedule}":           {"task": map[string]any{"service": "s"}},
+	"PUT /api/v1/triggers/{trigger}":             {"workflow": "w", "after": "v"},
 	"POST /api/v1/joins":                         {"services": map[string]any{"s": 1}},
 	"POST /api/v1/jobs/bulk":                     {"filter": map[string]any{"name": "nobody's"}},
 	"POST /api/v1/tasks/bulk":                    {"filter": map[string]any{"service": "nobody's"}},

@@ -233,7 +233,7 @@ func (f *oddHouse) again(was []string) []string {
 // those of pages. A new kind of object needs a line.
 var things = map[string]string{
 	"{task}": `select id::text from weir.task order by id`, "{job}": `select id::text from weir.jobs order by id`, "{pool}": `select name from weir.pools order by 1`,
-	"{schedule}": `select name from weir.schedules order by 1`, "{node}": `select name from weir.nodes order by 1`, "{worker}": `select name from weir.workers order by 1`,
+	"{schedule}": `select name from weir.schedules order by 1`, "{trigger}": `select name from weir.triggers order by 1`, "{node}": `select name from weir.nodes order by 1`, "{worker}": `select name from weir.workers order by 1`,
 	"{workflow}": `select distinct name from weir.workflows order by 1`, "{secret}": `select name from weir.secrets order by 1`, "{user}": `select name from weir.users order by 1`,
 	"{token}": `select id::text from weir.tokens order by 1`, "{session}": `select id::text from weir.sessions order by 1`, "{join}": `select id::text from weir.joins order by 1`,
 	"{artifact}": `select id::text from weir.artifacts order by id`, "{attempt}": `select '1'`, "{link}": `select 'x'`, "{forward}": `select gen_random_uuid()::text`, "{rollout}": `select job::text from weir.rollouts order by 1`,
@@ -244,7 +244,7 @@ var things = map[string]string{
 // pageWords are what {id} and {name} mean on a page, by the beginning of its path.
 var pageWords = map[string]string{
 	"/workflows/": "{workflow}", "/jobs/": "{job}", "/tasks/": "{task}", "/artifacts/": "{artifact}", "/rollouts/": "{rollout}", "/databases/": "{database}", "/fleet/jobs/": "{fleet}",
-	"/workspaces/": "{workspace}", "/schedules/": "{schedule}", "/pools/": "{pool}", "/nodes/": "{node}", "/workers/": "{worker}", "/users/": "{user}", "/fleet/pcs/": "{pc}", "/secrets/": "{secret}", "/tokens/": "{token}", "/sessions/": "{session}", "/joins/": "{join}", "/account/": "{session}", "/devices/": "{serial}",
+	"/workspaces/": "{workspace}", "/schedules/": "{schedule}", "/triggers/": "{trigger}", "/pools/": "{pool}", "/nodes/": "{node}", "/workers/": "{worker}", "/users/": "{user}", "/fleet/pcs/": "{pc}", "/secrets/": "{secret}", "/tokens/": "{token}", "/sessions/": "{session}", "/joins/": "{join}", "/account/": "{session}", "/devices/": "{serial}",
 }
 
 var placeholder = regexp.MustCompile(`\{[\w ]+\}`)

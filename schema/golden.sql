@@ -244,6 +244,19 @@ table finished partition by RANGE (task)
   constraint CHECK ((outcome = ANY (ARRAY['done'::weir.state, 'failed'::weir.state, 'canceled'::weir.state, 'skipped'::weir.state])))
   index finished_outcome_task_idx btree (outcome, task) WHERE (outcome <> 'done'::weir.state)
 table finished_default default of weir.finished with (autovacuum_vacuum_insert_threshold=-1)
+table firings
+  trigger text not null
+  key text not null
+  at timestamp with time zone not null
+  source uuid
+  state text not null
+  reason jsonb
+  job uuid
+  constraint PRIMARY KEY (trigger, key)
+  constraint CHECK ((state = ANY (ARRAY['pending'::text, 'started'::text, 'ignored'::text, 'failed'::text])))
+  index firings_at btree (trigger, at DESC, key DESC)
+  index firings_pending btree (at) WHERE (state = 'pending'::text)
+  index firings_source btree (source) WHERE (source IS NOT NULL)
 table fleet_jobs with (fillfactor=50)
   job uuid not null
   order_seq bigint not null
@@ -909,6 +922,27 @@ table transition
   event text not null
   becomes weir.state not null
   constraint UNIQUE NULLS NOT DISTINCT (was, event)
+table triggers
+  name text not null
+  kind text not null
+  workflow text not null
+  after text
+  outcome text
+  condition text
+  params jsonb
+  paused boolean not null default false
+  secret text
+  secret_before text
+  before_until timestamp with time zone
+  changed_at timestamp with time zone not null
+  last_at timestamp with time zone
+  last_job uuid
+  constraint PRIMARY KEY (name)
+  constraint CHECK ((((kind = 'after'::text) = (after IS NOT NULL)) AND ((kind = 'after'::text) = (outcome IS NOT NULL))))
+  constraint CHECK ((kind = ANY (ARRAY['after'::text, 'webhook'::text])))
+  constraint CHECK ((outcome = ANY (ARRAY['done'::text, 'failed'::text, 'always'::text])))
+  index triggers_after btree (after) WHERE (after IS NOT NULL)
+  index triggers_workflow btree (workflow)
 table unique_keys
   service text not null
   key text not null
@@ -1831,6 +1865,8 @@ function _fire_fleet(s weir.schedules, due timestamp with time zone[], t timesta
   plpgsql volatile set search_path=weir, pg_temp: Submits the fleet jobs of due runs.
 function _fire_workflow(s weir.schedules, due timestamp with time zone[], t timestamp with time zone) returns uuid[]
   plpgsql volatile set search_path=weir, pg_temp: Opens the jobs of due runs of a workflow.
+function _fired(of_trigger text, of_key text, became text, why jsonb, made uuid, t timestamp with time zone) returns void
+  plpgsql volatile set search_path=weir, pg_temp: Writes what came of a firing.
 function _fleet_add_devices(j weir.fleet_jobs, ids integer[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Units for devices that join a running job.
 function _fleet_advance(of_job uuid, t timestamp with time zone) returns integer
@@ -2125,6 +2161,8 @@ function _rollout_wrong_holds(ids uuid[]) returns TABLE(rollout uuid, state text
   plpgsql stable set search_path=weir, pg_temp: What is wrong with the holds of rollouts.
 function _run_deferred() returns void
   plpgsql volatile set search_path=weir, pg_temp: Runs the deferred triggers of this transaction.
+function _run_ended() returns trigger
+  plpgsql volatile security definer set search_path=weir, pg_temp: Trigger: what follows a run of a workflow that ended.
 function _run_key(name text, due timestamp with time zone) returns text
   sql immutable set search_path=weir, pg_temp: The idempotency key of a run of a schedule.
 function _scheduled_task_of_fleet(params jsonb, jitter interval) returns void
@@ -2175,6 +2213,8 @@ function _text(message text) returns text
   sql immutable: At most 8,000 characters.
 function _tidy_starts(pools text[], t timestamp with time zone) returns void
   plpgsql volatile set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Keeps the starts of pools few.
+function _trigger_ring(except_for text, after text, workflow text) returns text[]
+  plpgsql stable set search_path=weir, pg_temp: The ring of workflows that a trigger would close.
 function _try_open(lanes text[], pools text[], t timestamp with time zone) returns integer
   plpgsql volatile set search_path=weir, pg_temp: Opens keys; an error stops nobody but them.
 function _ungranted() returns SETOF text
@@ -2197,6 +2237,8 @@ function _why_asleep(service text, labels jsonb, t timestamp with time zone, OUT
   sql stable set search_path=weir, pg_temp: Which sleeping node a task waits for.
 function _why_ended(of_task uuid) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   sql stable set search_path=weir, pg_temp: How a task ended.
+function _why_ended_of_workflow(of_job uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
+  sql stable set search_path=weir, pg_temp: What the end of a run has started.
 function _why_job(of_job uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
   plpgsql stable set search_path=weir, pg_temp: Why a job is where it is, with reasons for programs.
 function _why_job_of_fleet(of_job uuid, t timestamp with time zone) returns TABLE(gate text, open boolean, reason jsonb, blocker uuid, since timestamp with time zone)
@@ -2277,6 +2319,8 @@ function drop_schedule(name text, by text DEFAULT NULL::text, at timestamp with 
   plpgsql volatile security definer set search_path=weir, pg_temp: Deletes a schedule.
 function drop_secret(name text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Removes a secret.
+function drop_trigger(name text, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Deletes a trigger.
 function drop_workflow(name text, version integer DEFAULT NULL::integer, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Deletes a version of a workflow, or all of them. Jobs keep what they ran.
 function ensure_partitions(days integer DEFAULT 7, ahead interval DEFAULT '14 days'::interval, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns text[]
@@ -2367,6 +2411,8 @@ function open_gates(lanes text[] DEFAULT NULL::text[], pools text[] DEFAULT NULL
   plpgsql volatile security definer set search_path=weir, pg_temp: Opens lane and pool gates that have room. Returns how many tasks became available.
 function open_job(name text, kind text DEFAULT 'job'::text, priority integer DEFAULT 0, params jsonb DEFAULT NULL::jsonb, due timestamp with time zone DEFAULT NULL::timestamp with time zone, idempotency_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, definition uuid DEFAULT NULL::uuid, schedule text DEFAULT NULL::text, parent uuid DEFAULT NULL::uuid, origin uuid DEFAULT NULL::uuid, options jsonb DEFAULT NULL::jsonb, order_seq bigint DEFAULT NULL::bigint, scheduled_at timestamp with time zone DEFAULT NULL::timestamp with time zone, id uuid DEFAULT NULL::uuid, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Opens a job without tasks and returns its id. It is queued until weir.add_tasks builds it.
+function pause_trigger(name text, paused boolean DEFAULT true, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Stops a trigger, or lets it go on.
 function pc_slots(pc text) returns integer
   sql stable security definer set search_path=weir, pg_temp: The slots of a PC.
 function plan_task(task uuid, params jsonb DEFAULT NULL::jsonb, labels jsonb DEFAULT NULL::jsonb, run jsonb DEFAULT NULL::jsonb, hold text DEFAULT NULL::text, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
@@ -2475,6 +2521,8 @@ function set_schedule(name text, spec text, task jsonb, next_at timestamp with t
   plpgsql volatile security definer set search_path=weir, pg_temp: Creates or changes a schedule. The same call again changes nothing.
 function set_slots(pc text, slots integer, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set search_path=weir, pg_temp: How many devices of a PC work at once.
+function set_trigger(name text, workflow text, after text DEFAULT NULL::text, outcome text DEFAULT 'done'::text, condition text DEFAULT NULL::text, params jsonb DEFAULT NULL::jsonb, paused boolean DEFAULT false, by text DEFAULT NULL::text, seen timestamp with time zone DEFAULT NULL::timestamp with time zone, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  plpgsql volatile security definer set search_path=weir, pg_temp: Creates or changes a trigger. The same call again changes nothing.
 function set_wake(name text, method text DEFAULT NULL::text, params jsonb DEFAULT '{}'::jsonb, sleep_after interval DEFAULT NULL::interval, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
   plpgsql volatile security definer set search_path=weir, pg_temp: Says how a node is woken, and after how long with nothing to do it may sleep.
 function set_workflow(name text, version integer, active boolean, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
@@ -2517,14 +2565,22 @@ function workflow_ancestors(job uuid) returns TABLE(ancestor uuid, name text, de
   sql stable security definer set jit=off, search_path=weir, pg_temp: The jobs that wait for this one, directly or not.
 function workflow_build(builds jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set enable_seqscan=off, jit=off, search_path=weir, pg_temp: Gives queued jobs their tasks.
+function workflow_deliver(trigger text, key text, fire jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(state text, reason jsonb, job uuid, again boolean)
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Starts the run of a delivery to a webhook, once.
 function workflow_due(most integer DEFAULT 200, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(job uuid, note text)
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Due jobs to be built, and why others are not.
+function workflow_fire(fires jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
+  plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Carries out what was decided about firings.
+function workflow_hook_secret(trigger text, secret text, overlap interval, fresh boolean, by text DEFAULT NULL::text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns timestamp with time zone
+  plpgsql volatile security definer set search_path=weir, pg_temp: Gives a webhook a new secret, beside the one before for a while.
 function workflow_patience(at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Relaxes labels of tasks that nobody takes, and ends those that waited too long.
 function workflow_plan(plans jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns integer
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Carries out what the planner decided.
 function workflow_run(definition uuid, newest boolean, tasks jsonb, patience jsonb DEFAULT NULL::jsonb, priority integer DEFAULT 0, params jsonb DEFAULT NULL::jsonb, idempotency_key text DEFAULT NULL::text, trace text DEFAULT NULL::text, options jsonb DEFAULT NULL::jsonb, scheduled_at timestamp with time zone DEFAULT NULL::timestamp with time zone, hint boolean DEFAULT true, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
   plpgsql volatile security definer set jit=off, search_path=weir, pg_temp: Submits a job of a workflow. Null: the definition is not the newest active one.
+function workflow_unsigned(trigger text, address text, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns void
+  sql volatile security definer set search_path=weir, pg_temp: Notes a delivery to a webhook with a wrong signature.
 function workspace_archived(workspace uuid, op_id uuid, key text, meta jsonb, mounted bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns boolean
   plpgsql volatile security definer set search_path=weir, pg_temp: Notes a verified archive. Only then may the volume go.
 function workspace_begin(workspace uuid, operation text, wanted bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
@@ -2586,6 +2642,7 @@ weir_client: execute on function cancel_job
 weir_client: execute on function close_job
 weir_client: execute on function drop_pool
 weir_client: execute on function drop_schedule
+weir_client: execute on function drop_trigger
 weir_client: execute on function drop_workflow
 weir_client: execute on function events_after
 weir_client: execute on function events_tail
@@ -2598,6 +2655,7 @@ weir_client: execute on function note_bulk
 weir_client: execute on function note_pool
 weir_client: execute on function open_gates
 weir_client: execute on function open_job
+weir_client: execute on function pause_trigger
 weir_client: execute on function put_workflow
 weir_client: execute on function refuse
 weir_client: execute on function release
@@ -2608,6 +2666,7 @@ weir_client: execute on function set_node_mode
 weir_client: execute on function set_pool
 weir_client: execute on function set_priority
 weir_client: execute on function set_schedule
+weir_client: execute on function set_trigger
 weir_client: execute on function set_wake
 weir_client: execute on function set_workflow
 weir_client: execute on function signal
@@ -2649,6 +2708,7 @@ weir_client: select on table or view event
 weir_client: select on table or view events
 weir_client: select on table or view exports
 weir_client: select on table or view finished
+weir_client: select on table or view firings
 weir_client: select on table or view fleet_job
 weir_client: select on table or view fleet_jobs
 weir_client: select on table or view fleet_policy
@@ -2696,6 +2756,7 @@ weir_client: select on table or view task
 weir_client: select on table or view tasks
 weir_client: select on table or view test_reports
 weir_client: select on table or view transition
+weir_client: select on table or view triggers
 weir_client: select on table or view unique_keys
 weir_client: select on table or view unsettled
 weir_client: select on table or view worker

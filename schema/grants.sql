@@ -79,7 +79,7 @@ revoke all on sequence flow.order_seq from public, weir_client;
 grant usage on sequence flow.order_seq to weir_client;
 grant execute on function weir.put_workflow, weir.set_workflow to weir_client;
 grant execute on function weir.note_bulk, weir.log_event to weir_client;
-grant execute on function weir.drop_workflow to weir_client;
+grant execute on function weir.drop_workflow, weir.set_trigger, weir.pause_trigger, weir.drop_trigger to weir_client;
 -- Rollouts: who commands them asks a server, which knows who asks; in SQL it is the owner's. A client may read them,
 -- but not what was found in the schemas of others.
 revoke all on weir.snapshots from weir_client;

@@ -65,7 +65,7 @@ func Connect(ctx context.Context, t Target, who Who) (*Session, error) {
 	}
 	waker := wake.New(pool, wake.Config{Scripts: t.config.WakeScripts, URLs: t.config.WakeURLs, Broadcast: t.config.WakeBroadcast})
 	secrets := t.vault(pool)
-	defined := workflow.New(pool, workflow.Options{})
+	defined := workflow.New(pool, workflow.Options{Vault: secrets})
 	stores := []any{work.New(pool, client).Checked(defined.CheckRun, fleet.CheckScheduled), defined, newRollouts(pool, secrets, nil), fleet.New(pool), secrets, waker, commandHost(pool, t), auth.New(pool, auth.Options{})}
 	operations := op.Local{Stores: stores, Who: func(context.Context) auth.Subject { return auth.System(who.Name) }}
 	return &Session{Operations: operations, Follow: client.Follow, view: view.New(pool), Target: t, close: func() {

@@ -76,7 +76,6 @@ func (c Config) exportURL(private bool) string {
 // told now, not when the first task has ended. One that does not answer may
 // later: nothing else has to wait for it.
 func (s *Server) openStores(ctx context.Context, p *parts) (string, error) {
-	p.flows = workflow.New(p.pool, workflow.Options{Log: s.log})
 	p.waker = wake.New(p.pool, wake.Config{Scripts: s.config.WakeScripts, URLs: s.config.WakeURLs, Broadcast: s.config.WakeBroadcast, Log: s.log})
 	keys, err := s.config.secretKeys(s.private)
 	switch {
@@ -85,6 +84,7 @@ func (s *Server) openStores(ctx context.Context, p *parts) (string, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
+	p.flows = workflow.New(p.pool, workflow.Options{Log: s.log, Vault: p.vault})
 	p.rollouts = newRollouts(p.pool, p.vault, s.log)
 	p.fleets = fleet.New(p.pool)
 	at := s.bucketURL()
@@ -153,7 +153,7 @@ func (p *parts) workspaces() *workspace.Host {
 func (s *Server) apiConfig(p *parts, c httpapi.Config) httpapi.Config {
 	c.Operations = p.operations()
 	c.Desks = func(name string) httpapi.Desk { return p.desk(name) }
-	c.Bucket, c.Forwards = p.bucket, p.forwards
+	c.Bucket, c.Forwards, c.Deliver = p.bucket, p.forwards, p.flows.Deliver
 	if p.vault != nil {
 		c.Follow = func(ctx context.Context, link string, payload json.RawMessage) (int, error) {
 			return work.Follow(ctx, p.vault, p.work.Client, link, payload)

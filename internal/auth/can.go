@@ -93,6 +93,8 @@ var rights = []right{
 	{"pool", Manage, Maintainer, Maintainer, true, false},
 	{"schedule", Read, Viewer, Viewer, true, false},
 	{"schedule", Manage, Maintainer, Maintainer, true, false},
+	{"trigger", Read, Viewer, Viewer, true, false},
+	{"trigger", Manage, Maintainer, Maintainer, true, false},
 	{"node", Read, Viewer, Viewer, true, true},
 	{"node", Command, "", "", false, true},
 	{"node", Manage, Maintainer, Maintainer, true, false},

@@ -136,7 +136,7 @@ func twin(role int, verb Verb, kind string, own bool) bool {
 		return verb == Read || verb == Command && role >= 1 || verb == Override && role == 3
 	case "forward":
 		return verb == Submit && role >= 1
-	case "pool", "schedule", "node", "database", "pc":
+	case "pool", "schedule", "trigger", "node", "database", "pc":
 		return verb == Read || verb == Manage && role >= 2
 	case "worker", "event", "metrics", "artifact":
 		return verb == Read

@@ -178,6 +178,30 @@ func (s *Store) attempt(ctx context.Context, name string, from Client) error {
 	return refusal
 }
 
+// Unsigned counts a delivery with a wrong signature against the address that it came from,
+// and returns a problem with the time to wait if there were too many. It is called after
+// the signature was found to be wrong, so it never delays a delivery that is signed.
+func (s *Store) Unsigned(ctx context.Context, from Client) error {
+	var refusal error
+	err := s.tx(ctx, "count the delivery", func(tx pgx.Tx) error {
+		key := throttleKey("delivery", network(from.Address))
+		c, err := s.lockCount(ctx, tx, key)
+		if err != nil {
+			return err
+		}
+		if c.wait > 0 {
+			refusal = throttled(c.wait, "too many deliveries with a wrong signature from this address")
+			return nil
+		}
+		failures, wait := perAddress.charge(c)
+		return s.writeCount(ctx, tx, key, failures, wait)
+	})
+	if err != nil {
+		return err
+	}
+	return refusal
+}
+
 // noteThrottled writes one event per wait, because a flood of attempts must not become a
 // flood of events.
 func (s *Store) noteThrottled(ctx context.Context, tx pgx.Tx, key []byte, c count, what string, from Client) error {

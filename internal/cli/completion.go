@@ -53,7 +53,7 @@ fish:
 // its first argument, by the name of a flag for its value.
 func completions(e *command.Env, root *cobra.Command) {
 	byNoun := map[string]command.Names{
-		"task": workcmd.TaskIDs, "job": workcmd.JobIDs, "pool": workcmd.PoolNames, "node": machinecmd.NodeNames, "schedule": workflowcmd.ScheduleNames, "worker": machinecmd.WorkerNames,
+		"task": workcmd.TaskIDs, "job": workcmd.JobIDs, "pool": workcmd.PoolNames, "node": machinecmd.NodeNames, "schedule": workflowcmd.ScheduleNames, "trigger": workflowcmd.TriggerNames, "worker": machinecmd.WorkerNames,
 		"user": accountcmd.UserNames, "workflow": workflowcmd.WorkflowNames, "secret": workcmd.SecretNames, "rollout": rolloutcmd.RolloutIDs, "database": rolloutcmd.DatabaseNames, "fleet": fleetcmd.FleetIDs, "device": fleetcmd.DeviceNames, "pc": fleetcmd.PCNames, "workspace": workspacecmd.WorkspaceNames,
 	}
 	byFlag := map[string]command.Names{

@@ -61,7 +61,7 @@ Then, in another terminal, look around and run a workflow of your own:
 	})
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Work:"}, &cobra.Group{ID: groupMachines, Title: "Machines:"}, &cobra.Group{ID: groupPeople, Title: "People and credentials:"}, &cobra.Group{ID: groupServer, Title: "Server:"}, &cobra.Group{ID: groupClient, Title: "This command:"})
 	for group, commands := range map[string][]*cobra.Command{
-		groupWork:     {workflowcmd.Run(e), workflowcmd.Workflow(e), workcmd.Job(e), workcmd.Task(e), rolloutcmd.Rollout(e), rolloutcmd.Database(e), fleetcmd.Fleet(e), workspacecmd.Workspace(e), workflowcmd.Schedule(e), workcmd.Pool(e), workcmd.Artifact(e), workcmd.Secret(e), workcmd.Events(e), why(e)},
+		groupWork:     {workflowcmd.Run(e), workflowcmd.Workflow(e), workcmd.Job(e), workcmd.Task(e), rolloutcmd.Rollout(e), rolloutcmd.Database(e), fleetcmd.Fleet(e), workspacecmd.Workspace(e), workflowcmd.Schedule(e), workflowcmd.Trigger(e), workcmd.Pool(e), workcmd.Artifact(e), workcmd.Secret(e), workcmd.Events(e), why(e)},
 		groupMachines: {machinecmd.Agent(e), machinecmd.Node(e), machinecmd.Worker(e), fleetcmd.PC(e), fleetcmd.Device(e)},
 		groupPeople:   {accountcmd.User(e), accountcmd.Token(e), accountcmd.Sessions(e), accountcmd.Join(e)},
 		groupServer:   {up(e), server(e), databaseURL(e), migrate(e), doctor(e), configCommand(e)},

@@ -14,7 +14,7 @@ import (
 // fill puts names that do not exist into a path.
 func fill(path string) string {
 	return strings.NewReplacer("{task}", "01890a5d-ac96-774b-bcce-b302099a8057", "{job}", "01890a5d-ac96-774b-bcce-b302099a8057").
-		Replace(strings.NewReplacer("{pool}", "ghost", "{schedule}", "ghost", "{node}", "ghost", "{worker}", "ghost", "{user}", "ghost", "{token}", "ghost", "{session}", "ghost", "{join}", "ghost",
+		Replace(strings.NewReplacer("{pool}", "ghost", "{schedule}", "ghost", "{trigger}", "ghost", "{node}", "ghost", "{worker}", "ghost", "{user}", "ghost", "{token}", "ghost", "{session}", "ghost", "{join}", "ghost",
 			"{attempt}", "1", "{workflow}", "ghost", "{artifact}", "1", "{secret}", "ghost",
 			"{rollout}", "01890a5d-ac96-774b-bcce-b302099a8057", "{database}", "ghost", "{stage}", "ghost", "{change}", "1", "{serial}", "ghost", "{pc}", "ghost", "{workspace}", "ghost").Replace(path))
 }

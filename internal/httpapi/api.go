@@ -20,6 +20,7 @@ import (
 	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/requestinfo"
 	"github.com/weirhq/weir/internal/timeline"
+	"github.com/weirhq/weir/internal/workflow"
 )
 
 // timeout is how long a request may take.
@@ -55,6 +56,8 @@ type Config struct {
 	// Follow tells the task of a signed link that its event came. If nil, there are no
 	// links.
 	Follow func(ctx context.Context, link string, payload json.RawMessage) (tasks int, err error)
+	// Deliver starts the run of a signed delivery to a webhook. If nil, there are none.
+	Deliver func(ctx context.Context, d workflow.Delivery) (workflow.Delivered, error)
 	// Bucket has artifacts and logs. If nil, their routes answer 404.
 	Bucket blob.Bucket
 	// Hub signals that a log may have grown. If nil, followers of a log poll.

@@ -94,9 +94,9 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 		t.Fatal(err)
 	}
 	secrets := vault.New(db.Pool, vault.RandomKeys(), log)
-	flows := workflow.New(db.Pool, workflow.Options{Log: log})
+	flows := workflow.New(db.Pool, workflow.Options{Log: log, Vault: secrets})
 	config := Config{
-		Store: view.New(db.Pool), Auth: store, Door: d, Version: "test", Log: log,
+		Deliver: flows.Deliver, Store: view.New(db.Pool), Auth: store, Door: d, Version: "test", Log: log,
 		Bucket: bucket, Operations: op.Local{Stores: []any{work.New(db.Pool, sdk).Checked(flows.CheckRun, fleet.CheckScheduled), rollout.New(db.Pool, rollout.Options{Vault: secrets, Log: log}), flows, fleet.New(db.Pool), secrets, wake.New(db.Pool, wake.Config{Log: log}), store}},
 		Desks: func(name string) Desk {
 			return node.NewDesk(db.Pool, name, node.Options{Bucket: bucket, Vault: secrets, Log: log})

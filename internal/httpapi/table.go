@@ -90,7 +90,7 @@ func flowRoutes() []Route {
 	}
 }
 
-// orderRoutes are about pools and schedules.
+// orderRoutes are about pools, schedules and triggers.
 func orderRoutes() []Route {
 	return []Route{
 		lists(work.ListPools),
@@ -105,6 +105,16 @@ func orderRoutes() []Route {
 		described(work.DropSchedule),
 		described(work.PauseSchedule),
 		described(work.ResumeSchedule),
+
+		lists(workflow.ListTriggers),
+		defines(workflow.ShowTrigger),
+		defines(workflow.PutTrigger),
+		described(workflow.DropTrigger),
+		described(workflow.PauseTrigger),
+		described(workflow.ResumeTrigger),
+		described(workflow.RotateTrigger),
+		lists(workflow.ListFirings),
+		{post, "/hooks/{trigger}", "", "", Open, "Deliver to the webhook of a trigger; the signature is the credential", handle((*API).deliver)},
 	}
 }
 

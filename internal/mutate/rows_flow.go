@@ -1,9 +1,79 @@
 package mutate
 
-const flowTests = "./internal/workflow"
+const (
+	flowTests = "./internal/workflow"
+	hookTests = "./internal/httpapi"
+)
 
 // flowRows are the guards of workflows and schedules.
 var flowRows = []Row{
+	{
+		"a delivery is signed", "internal/workflow/webhook.go",
+		`return hmac.Equal(h.Sum(nil), given)`, `return given != nil`, hookTests, "TestAnUnsignedDeliveryIsRefused",
+	},
+	{
+		"an old delivery is refused", "internal/workflow/webhook.go",
+		`.Abs() > signedFor`, `.Abs() > 1000*signedFor`, hookTests, "TestAnUnsignedDeliveryIsRefused",
+	},
+	{
+		"a secret before ends", "internal/workflow/store.go",
+		`case when g.before_until > clock_timestamp() then g.secret_before end], null)`, `g.secret_before], null)`, hookTests, "TestASecretIsRotatedWithAnOverlap",
+	},
+	{
+		"a delivery that came before starts nothing", "schema/functions/flow/workflow_deliver.sql",
+		`
+  where f.state in ('ignored', 'failed');`, `
+  where true;`, hookTests, "TestASignedDeliveryStartsOneRun",
+	},
+	{
+		"wrong signatures have to wait", "internal/httpapi/webhook.go",
+		`late != nil {`, `false {`, hookTests, "TestAnUnsignedDeliveryIsRefused",
+	},
+	{
+		"a secret is given to one rotation at a time", "schema/functions/flow/workflow_hook_secret.sql",
+		`where g.name = workflow_hook_secret.trigger for update;`, `where g.name = workflow_hook_secret.trigger;`, flowTests, "TestRotationsComeOneByOne",
+	},
+	{
+		"a firing that was decided is left alone", "schema/functions/flow/workflow_fire.sql",
+		`perform from weir.firings f where f.trigger = x.trigger and f.key = x.key and f.state = 'pending' for update;`,
+		`perform from weir.firings f where f.trigger = x.trigger and f.key = x.key;`, flowTests, "TestAFiringStartsOneRun",
+	},
+	{
+		"a firing has a key for its run", "schema/functions/flow/workflow_fire.sql",
+		`idempotency_key => format('trigger:%s:%s', x.trigger, x.key), `, ``, flowTests, "TestAFiringStartsOneRun",
+	},
+	{
+		"a run fires a trigger once", "schema/functions/flow/_run_ended.sql",
+		`
+    where f.state in ('ignored', 'failed')
+`, `
+`, flowTests, "TestARetriedRunFiresOnce",
+	},
+	{
+		"a step that is a workflow fires nothing", "schema/functions/flow/_run_ended.sql",
+		` or exists (select from weir.jobs j where j.id = old.job and j.parent is not null)`, ``, flowTests, "TestAStepThatIsAWorkflowFiresNothing",
+	},
+	{
+		"a ring of triggers is refused", "schema/functions/flow/set_trigger.sql",
+		`if ring is not null then`, `if false then`, flowTests, "TestARingOfTriggersIsRefused",
+	},
+	{
+		"two callers close no ring", "schema/functions/flow/set_trigger.sql",
+		`  lock table weir.triggers in share row exclusive mode;
+`, ``, flowTests, "TestTwoCallersCloseNoRing",
+	},
+	{
+		"a chain of runs is bounded", "internal/workflow/firing.go",
+		`by.Chain > chainMost {`, `by.Chain > 1000*chainMost {`, flowTests, "TestAChainOfRunsIsBounded",
+	},
+	{
+		"the list of firings is bounded", "schema/functions/flow/_fired.sql",
+		`offset most - 1 limit 1`, `offset 100 * most limit 1`, flowTests, "TestFiringsAreBounded",
+	},
+	{
+		"a workflow that a trigger names stays", "schema/functions/flow/drop_workflow.sql",
+		`where last and drop_workflow.name in (g.workflow, g.after);`, `where false;`, flowTests, "TestATriggerIsChecked",
+	},
 	{
 		"a progress bar keeps its last state", "internal/agent/output.go",
 		`last >= 0 || s.back {`, `last < -1 {`, agentTests, "TestCarriageReturnsKeepTheLastState",

@@ -15,7 +15,7 @@ var noSuch = map[string]bool{refusal.NoSuch: true, refusal.NoEnd: true, "there i
 var advice = map[Kind]map[string]string{
 	NotFound: {
 		"task": "weir %[1]s list", "job": "weir %[1]s list", "pool": "weir %[1]s list", "node": "weir %[1]s list",
-		"schedule": "weir %[1]s list", "worker": "weir %[1]s list",
+		"schedule": "weir %[1]s list", "trigger": "weir %[1]s list", "worker": "weir %[1]s list",
 	},
 	Invalid: {"pool": "weir pool set %[2]s --size 10"},
 }

@@ -31,6 +31,7 @@ var navigation = []struct {
 		{label: "nav.fleet", path: "/fleet", icon: "fleet", key: "f"},
 		{label: "nav.workspaces", path: "/workspaces", icon: "workspace", key: "k"},
 		{label: "nav.schedules", path: "/schedules", icon: "schedule", key: "s"},
+		{label: "nav.triggers", path: "/triggers", icon: "trigger"},
 		{label: "nav.timeline", path: "/timeline", icon: "timeline", key: "e"},
 	}},
 	{"nav.capacity", []entry{

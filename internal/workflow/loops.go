@@ -96,6 +96,7 @@ func (l *leader) tick(ctx context.Context, now time.Time) (more bool, err error)
 		return again
 	}
 	opened := seen.plan && try(l.plan)
+	opened = seen.firings && try(l.fire) || opened
 	switch {
 	case opened || seen.due != nil && !seen.due.After(seen.now):
 		try(l.build)

@@ -193,6 +193,8 @@ type jobOptions struct {
 	By string `json:"by,omitempty"`
 	// Zone is that of the schedule the job is of. Empty means the workflow's.
 	Zone string `json:"zone,omitempty"`
+	// StartedBy says which trigger started the job, if one did.
+	StartedBy *StartedBy `json:"started_by,omitempty"`
 	// free are the other fields, which plain SQL may write and steps read as .job.options.
 	free map[string]any
 }
@@ -203,7 +205,7 @@ func freeOptions(options json.RawMessage) map[string]any {
 	if json.Unmarshal(options, &free) != nil {
 		return nil // optionsOf refuses it
 	}
-	for _, known := range []string{"params", "steps", "labels", "rerun", "by", "zone"} {
+	for _, known := range []string{"params", "steps", "labels", "rerun", "by", "zone", "started_by"} {
 		delete(free, known)
 	}
 	return free

@@ -16,11 +16,14 @@ import (
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/pg"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/vault"
 )
 
 // Options configure a store. The zero value works.
 type Options struct {
 	Log *slog.Logger
+	// Vault keeps the secrets of webhooks. If it is nil, there are no webhooks.
+	Vault *vault.Vault
 }
 
 // Store stores the workflows of one database and runs them. It is safe for concurrent
@@ -29,6 +32,7 @@ type Store struct {
 	pool  *pgxpool.Pool
 	log   *slog.Logger
 	known *cache
+	vault *vault.Vault
 }
 
 // New returns a store on a pool that the caller owns.
@@ -36,7 +40,7 @@ func New(pool *pgxpool.Pool, o Options) *Store {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Store{pool: pool, log: o.Log, known: newCache()}
+	return &Store{pool: pool, log: o.Log, known: newCache(), vault: o.Vault}
 }
 
 // refused reports whether the database refused the request, as opposed to a failure of
@@ -413,7 +417,7 @@ func (s *Store) items(ctx context.Context, jobs []weir.ID, keys []string) ([]tas
 
 // signs says what work there may be.
 type signs struct {
-	plan, patience, children, pools, asks bool
+	plan, patience, children, pools, asks, firings bool
 	// due is when the next queued job is due, and now the database's time.
 	due *time.Time
 	now time.Time
@@ -421,8 +425,8 @@ type signs struct {
 
 func (s *Store) signs(ctx context.Context) (x signs, err error) {
 	err = s.pool.QueryRow(ctx, `select exists (select from weir.pending p where p.gate = 'plan'), exists (select from weir.patience),
-		exists (select from weir.job_live l where l.parent is not null), exists (select from weir.pools p where starts_with(p.name, 'map:')), exists (select from weir.asks a where a.open),
-		(select min(l.due) from weir.job_live l where l.due is not null and l.definition is not null), clock_timestamp()`).Scan(&x.plan, &x.patience, &x.children, &x.pools, &x.asks, &x.due, &x.now)
+		exists (select from weir.job_live l where l.parent is not null), exists (select from weir.pools p where starts_with(p.name, 'map:')), exists (select from weir.asks a where a.open), exists (select from weir.firings f where f.state = 'pending'),
+		(select min(l.due) from weir.job_live l where l.due is not null and l.definition is not null), clock_timestamp()`).Scan(&x.plan, &x.patience, &x.children, &x.pools, &x.asks, &x.firings, &x.due, &x.now)
 	return x, err
 }
 
@@ -522,6 +526,26 @@ const (
 	noteSQL     = `select count(*) from unnest($1::uuid[], $2::text[]) x (job, note), lateral weir.set_job_note(x.job, x.note)`
 	cancelSQL   = `select canceled >= 0 from weir.cancel_job($1, 'workflow', $2)`
 	dropPoolSQL = `select true from weir.drop_pool($1, by => 'workflow')`
+)
+
+// --- triggers
+
+const (
+	triggerColumns    = `g.name, g.kind, g.workflow, coalesce(g.after, ''), coalesce(g.outcome, ''), coalesce(g.condition, ''), g.params, g.paused, g.changed_at, g.last_at, g.last_job, g.secret is not null, case when g.before_until > clock_timestamp() then g.before_until end`
+	firingColumns     = `f.trigger, f.key, f.source, f.state, coalesce(weir._sentence(f.reason), ''), coalesce(f.reason ->> 'code', ''), f.reason - 'code', f.job, f.at`
+	fireSQL           = `select weir.workflow_fire($1)`
+	triggersSQL       = `select ` + triggerColumns + ` from weir.triggers g where g.name > $1 collate "C" and ($3 = '' or $3 in (g.workflow, g.after)) order by g.name limit $2`
+	triggerSQL        = `select ` + triggerColumns + ` from weir.triggers g where g.name = $1`
+	setTriggerSQL     = `select weir.set_trigger($1, $2, after => nullif($3, ''), outcome => $4, condition => nullif($5, ''), params => $6, paused => $7, by => nullif($8, ''), seen => $9)`
+	pauseTriggerSQL   = `select weir.pause_trigger($1, $2, by => nullif($3, ''))`
+	dropTriggerSQL    = `select weir.drop_trigger($1, by => nullif($2, ''))`
+	firingsSQL        = `select ` + firingColumns + ` from weir.firings f where f.trigger = $1 and ($2 = '' or (f.at, f.key) < (select x.at, x.key from weir.firings x where x.trigger = $1 and x.key = $2)) order by f.at desc, f.key desc limit $3`
+	firingsOfSQL      = `select ` + firingColumns + ` from weir.firings f where f.source = $1 order by f.trigger limit 100`
+	hookSQL           = `select coalesce(array_remove(array[g.secret, case when g.before_until > clock_timestamp() then g.secret_before end], null), '{}'), clock_timestamp(), g.workflow, coalesce(g.condition, ''), g.params from (select 1) x left join weir.triggers g on g.name = $1 and g.kind = 'webhook'`
+	hookSecretSQL     = `select weir.workflow_hook_secret($1, $2, $3, $4, by => nullif($5, ''))`
+	deliverSQL        = `select d.state, coalesce(weir._sentence(d.reason), ''), coalesce(d.reason ->> 'code', ''), d.reason - 'code', d.job, d.again from weir.workflow_deliver($1, $2, $3) d`
+	unsignedSQL       = `select weir.workflow_unsigned($1, $2)`
+	pendingFiringsSQL = `select ` + jobColumns + `, f.key, coalesce(e.outcome::text, ''), coalesce(e.cause, ''), coalesce(w.version, 0), g.name, g.kind, g.workflow, coalesce(g.after, ''), coalesce(g.condition, ''), g.params from weir.firings f join weir.triggers g on g.name = f.trigger join lateral (select * from weir.jobs j where j.id = f.source offset 0) j on true left join lateral (select e.outcome, e.cause from weir.job_finished e where e.job = f.source offset 0) e on true left join weir.workflows w on w.id = j.definition where f.state = 'pending' order by f.at, f.trigger, f.key limit $1`
 )
 
 // --- nodes

@@ -177,6 +177,7 @@ func jobFields(o *command.Output, j view.Job, flow string) []command.Field {
 		{"Kind", j.Kind},
 		{"Workflow", flow},
 		{"Schedule", j.Schedule},
+		{"Started by", startedBy(j)},
 		{"Cause", j.Cause},
 		{"Priority", fmt.Sprint(j.Priority)},
 		{"Tasks", jobCounts(j)},
@@ -190,6 +191,18 @@ func jobFields(o *command.Output, j view.Job, flow string) []command.Field {
 		{"Params", command.Pretty(j.Params)},
 		{"Options", command.Pretty(j.Options)},
 	}
+}
+
+// startedBy names the trigger that started a job, and what fired it.
+func startedBy(j view.Job) string {
+	by := workflow.StartedByOf(j.Options)
+	switch {
+	case by == nil:
+		return ""
+	case by.Source.IsZero():
+		return fmt.Sprintf("trigger %s (%s)", by.Trigger, by.Key)
+	}
+	return fmt.Sprintf("trigger %s after job %s", by.Trigger, by.Source)
 }
 
 // workflowOf names the workflow of a job with the version that it is pinned to.

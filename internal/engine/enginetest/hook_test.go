@@ -8,7 +8,7 @@ import (
 // asked are the hooks that the engine asks for, with the arguments that it gives. A function of a
 // domain with other arguments would not be found, and nothing else would say so.
 var asked = map[string]string{
-	"why_task": "uuid, timestamptz", "why_job": "uuid, timestamptz", "revive": "uuid[]", "scheduled_task": "jsonb, interval",
+	"why_task": "uuid, timestamptz", "why_job": "uuid, timestamptz", "why_ended": "uuid, timestamptz", "revive": "uuid[]", "scheduled_task": "jsonb, interval",
 }
 
 func TestHooksAreFound(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"github.com/weirhq/weir/internal/auth"
 	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/work"
+	"github.com/weirhq/weir/internal/workflow"
 )
 
 // pages are those of the domain, with the stores they ask.
@@ -27,6 +28,8 @@ func (w *pages) pages() []site.Page {
 		{Path: "/workflows/{name}/source", Nav: "/workflows", Verb: auth.Read, Kind: "workflow", Load: w.aWorkflow("/source", w.workflowSource)},
 		{Path: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedules},
 		{Path: "/schedules/{schedule}", Nav: "/schedules", Verb: auth.Read, Kind: "schedule", Load: w.schedule},
+		{Path: "/triggers", Verb: auth.Read, Kind: "trigger", Load: w.triggers},
+		{Path: "/triggers/{trigger}", Nav: "/triggers", Verb: auth.Read, Kind: "trigger", Load: w.trigger},
 	}
 }
 
@@ -44,6 +47,13 @@ func (w *pages) actions() []site.Action {
 		site.Operated(w.Operations, work.ResumeSchedule, "/schedules", nil, toSchedule("said.schedule.resumed")),
 		{Path: "/schedules/{schedule}/run", Nav: "/schedules", Verb: auth.Submit, Kind: "workflow", Ask: w.askRunSchedule, Do: w.runSchedule},
 		site.Addressed("/schedules/{schedule}/delete", site.Operated(w.Operations, work.DropSchedule, "/schedules", w.askDropSchedule, scheduleGone)),
+		{Path: "/new-trigger", Nav: "/triggers", Verb: auth.Manage, Kind: "trigger", Ask: w.askNewTrigger, Do: w.createTrigger},
+		{Path: "/new-webhook", Nav: "/triggers", Verb: auth.Manage, Kind: "trigger", Ask: w.askNewWebhook, Do: w.createWebhook},
+		site.Operated(w.Operations, workflow.RotateTrigger, "/triggers", w.askRotateTrigger, secretShown),
+		{Path: "/triggers/{trigger}/change", Nav: "/triggers", Verb: auth.Manage, Kind: "trigger", Ask: w.askChangeTrigger, Do: w.changeTrigger},
+		site.Operated(w.Operations, workflow.PauseTrigger, "/triggers", nil, toTrigger("said.trigger.paused")),
+		site.Operated(w.Operations, workflow.ResumeTrigger, "/triggers", nil, toTrigger("said.trigger.resumed")),
+		site.Addressed("/triggers/{trigger}/delete", site.Operated(w.Operations, workflow.DropTrigger, "/triggers", w.askDropTrigger, triggerGone)),
 	}
 }
 

@@ -34,6 +34,7 @@ type workflowView struct {
 	pinned         bool
 	mayRun, manage bool
 	maySchedule    bool
+	mayTrigger     bool
 }
 
 // href is the address of a view of this version.
@@ -85,6 +86,7 @@ func (w *pages) workflowOf(r *site.Request) (workflowView, error) {
 	}
 	v := workflowView{
 		pinned: version > 0, mayRun: r.Can(auth.Submit, "workflow"), manage: r.Can(auth.Manage, "workflow"), maySchedule: r.Can(auth.Manage, "schedule"),
+		mayTrigger: r.Can(auth.Manage, "trigger"),
 	}
 	if v.Workflow, err = readWorkflow(r.Context(), store, r.PathValue("name"), version); err != nil {
 		return workflowView{}, err
@@ -128,7 +130,11 @@ func (w *pages) workflowSteps(r *site.Request, v workflowView) (templ.Component,
 	if err != nil {
 		return nil, err
 	}
-	return stepsTab(v, schedules), nil
+	triggers, err := w.Workflows.Triggers(r.Context(), v.Name, view.Page{Limit: 100})
+	if err != nil {
+		return nil, err
+	}
+	return stepsTab(v, schedules, triggers), nil
 }
 
 func (w *pages) workflowJobs(r *site.Request, v workflowView) (templ.Component, error) {

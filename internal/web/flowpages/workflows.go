@@ -23,7 +23,7 @@ type workflowsView struct {
 
 // flowEvents are those that change the pages of workflows.
 func flowEvents() *timeline.Filter {
-	return &timeline.Filter{Kinds: []string{"workflow", "job", "schedule"}}
+	return &timeline.Filter{Kinds: []string{"workflow", "job", "schedule", "trigger"}}
 }
 
 func (w *pages) workflows(r *site.Request) (site.View, error) {

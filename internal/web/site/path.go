@@ -30,7 +30,7 @@ func SubjectPath(e view.Event) string {
 		return ui.Path("fleet", "jobs", e.Subject)
 	case "pc":
 		return PCPath(e.Subject)
-	case "database", "device", "node", "pool", "rollout", "schedule", "worker", "workflow", "workspace":
+	case "database", "device", "node", "pool", "rollout", "schedule", "trigger", "worker", "workflow", "workspace":
 		return ui.Path(e.Kind+"s", e.Subject)
 	}
 	return ""
@@ -47,6 +47,9 @@ func WorkerPath(name string) string { return ui.Path("workers", name) }
 
 // SchedulePath is the page of a schedule.
 func SchedulePath(name string) string { return ui.Path("schedules", name) }
+
+// TriggerPath is the page of a trigger.
+func TriggerPath(name string) string { return ui.Path("triggers", name) }
 
 // WorkflowPath is the page of a workflow.
 func WorkflowPath(name string) string { return ui.Path("workflows", name) }

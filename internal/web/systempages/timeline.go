@@ -13,7 +13,7 @@ import (
 )
 
 // eventKinds are those of events, for the filter.
-var eventKinds = []string{"task", "job", "pool", "schedule", "node", "worker", "workflow", "rollout", "database", "fleet", "device", "pc", "bulk", "lock", "partition"}
+var eventKinds = []string{"task", "job", "pool", "schedule", "trigger", "node", "worker", "workflow", "rollout", "database", "fleet", "device", "pc", "bulk", "lock", "partition"}
 
 // kindsFor are the kinds that the reader may choose from.
 func kindsFor(r *site.Request) []string {

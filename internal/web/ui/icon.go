@@ -23,6 +23,7 @@ var icons = map[string]string{
 	"node":        `<rect x="2" y="2.5" width="12" height="4.5" rx="1.2"/><rect x="2" y="9" width="12" height="4.5" rx="1.2"/><path d="M4.8 4.75h.01M4.8 11.25h.01"/>`,
 	"timeline":    `<path d="M1.5 8h3l2-5 3 10 2-5h3"/>`,
 	"schedule":    `<rect x="2" y="3" width="12" height="11" rx="2"/><path d="M2 6.5h12M5.5 1.5v3M10.5 1.5v3"/>`,
+	"trigger":     `<path d="M9 1.5 3.5 9H8l-1 5.5L12.5 7H8Z"/>`,
 	"health":      `<path d="M8 13.5 2.9 8.4a3.2 3.2 0 0 1 4.5-4.5l.6.6.6-.6a3.2 3.2 0 0 1 4.5 4.5Z"/>`,
 	"users":       `<circle cx="6" cy="5.2" r="2.6"/><path d="M1.5 13.5c.4-2.6 2.2-4 4.5-4s4.1 1.4 4.5 4M10.6 2.9a2.6 2.6 0 0 1 0 4.6M12.3 9.9c1.2.6 2 1.8 2.2 3.6"/>`,
 	"user":        `<circle cx="8" cy="5.2" r="2.8"/><path d="M2.8 14c.5-2.8 2.5-4.3 5.2-4.3s4.7 1.5 5.2 4.3"/>`,

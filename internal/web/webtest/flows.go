@@ -22,8 +22,8 @@ import (
 // stores opens what a server knows beside the engine.
 func (s *Server) stores(t testing.TB, log *slog.Logger) {
 	t.Helper()
-	s.Flows = workflow.New(s.DB.Pool, workflow.Options{Log: log})
 	s.Vault = vault.New(s.DB.Pool, vault.RandomKeys(), log)
+	s.Flows = workflow.New(s.DB.Pool, workflow.Options{Log: log, Vault: s.Vault})
 	s.Rollouts = rollout.New(s.DB.Pool, rollout.Options{Vault: s.Vault, Log: log})
 	s.Fleets = fleet.New(s.DB.Pool)
 	s.Workspaces = yard(t, workspace.New(s.DB.Pool), s.Auth)

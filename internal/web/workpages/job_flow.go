@@ -40,6 +40,10 @@ type jobFlow struct {
 	children []view.Job
 	child    map[weir.ID]view.Job
 
+	// started is the trigger that started it, if one did; starts is what its end fired.
+	started *workflow.StartedBy
+	starts  []workflow.Firing
+
 	mayRerun, mayRetry, mayRelease bool
 }
 
@@ -57,6 +61,12 @@ func (w *pages) jobFlow(r *site.Request, j view.Job) (f jobFlow, err error) {
 	// Options may be anything that somebody wrote by SQL.
 	if json.Unmarshal(j.Options, &asked) == nil {
 		f.by, f.from = asked.By, asked.Rerun.From
+	}
+	f.started = workflow.StartedByOf(j.Options)
+	if w.Workflows != nil && j.Ended() && r.Can(auth.Read, "trigger") {
+		if f.starts, err = w.Workflows.FiringsOf(r.Context(), j.ID); err != nil {
+			return f, err
+		}
 	}
 	f.mayRerun = f.known() && j.Ended() && r.Can(auth.Submit, "job")
 	// A device is not tried again by hand: the fleet job is submitted again.
@@ -98,6 +108,11 @@ func (w *pages) heldAsks(r *site.Request, f *jobFlow) error {
 		}
 	}
 	return nil
+}
+
+// startsNot says why the end of a job started nothing, in the language of the page.
+func startsNot(ctx context.Context, f workflow.Firing) string {
+	return f.Why.In(locale.From(ctx).Code, f.Reason)
 }
 
 // heldFor says what a held step waits for, in the language of the page.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -162,4 +163,120 @@ func plainSchemaError(err error) error {
 		}
 	}
 	return errors.New(pattern.Plain(err))
+}
+
+// Mapping says whether a trigger starts a run, and with which params, by the expressions
+// and templates of this language over what fired it. Make one with [ParseMapping].
+type Mapping struct {
+	when      *expression
+	params    map[string]any
+	templates map[string]*template
+	all       []ref
+}
+
+// ParseMapping reads the condition and the params of a trigger. Roots are the values that
+// they may read, such as params and steps.
+func ParseMapping(when string, params json.RawMessage, roots ...string) (*Mapping, error) {
+	m := &Mapping{templates: map[string]*template{}}
+	if strings.TrimSpace(when) != "" {
+		e, err := parseExpression(when)
+		if err != nil {
+			return nil, mapFault("when", err)
+		}
+		m.when = e
+		if err := m.reads("when", e.refs, roots); err != nil {
+			return nil, err
+		}
+	}
+	if len(params) == 0 {
+		return m, nil
+	}
+	if err := json.Unmarshal(params, &m.params); err != nil {
+		return nil, problem.Refuse("params", `write an object such as {"version": "{{ .params.version }}"}`, "this is no JSON object")
+	}
+	m.params, _ = tidy(m.params).(map[string]any)
+	step := Step{Params: m.params}
+	for _, at := range step.sites() {
+		t, err := parseTemplate(at.text)
+		if err != nil {
+			return nil, mapFault(at.path, err)
+		}
+		m.templates[at.text] = t
+		if err := m.reads(at.path, t.refs, roots); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// reads records what a text reads and refuses what is not there to be read.
+func (m *Mapping) reads(path string, refs []ref, roots []string) error {
+	for _, r := range refs {
+		if len(r.path) == 0 || !slices.Contains(roots, r.path[0]) {
+			return problem.Refuse(path, "a trigger reads "+strings.Join(roots, ", "), "there is no %s", r)
+		}
+		if r.path[0] == "steps" && len(r.path) < 2 {
+			return problem.Refuse(path, "name the step: steps.build.result", "%s stands for all steps", r)
+		}
+	}
+	m.all = append(m.all, refs...)
+	return nil
+}
+
+// Steps returns the keys of the steps whose outcome it reads.
+func (m *Mapping) Steps() []string {
+	keys := map[string]bool{}
+	for _, r := range m.all {
+		if r.path[0] == "steps" {
+			keys[r.path[1]] = true
+		}
+	}
+	return sortedKeys(keys)
+}
+
+// Evaluate returns whether the condition holds, and the params of the run.
+func (m *Mapping) Evaluate(facts map[string]any) (holds bool, params map[string]any, err error) {
+	env, _ := tidy(facts).(map[string]any)
+	if m.when != nil {
+		if holds, err = m.when.truth(env); err != nil || !holds {
+			return false, nil, mapFault("when", err)
+		}
+	}
+	r := &renderer{&compiled{step: &Step{}, templates: m.templates}, env, newBudget()}
+	params = make(map[string]any, len(m.params))
+	for _, key := range sortedKeys(m.params) {
+		if params[key], err = r.value(join("params", key), m.params[key]); err != nil {
+			return false, nil, mapFault(join("params", key), cause(err))
+		}
+	}
+	return true, params, nil
+}
+
+// cause returns the error without the words that name a step.
+func cause(err error) error {
+	if p, ok := errors.AsType[*problem.Problem](err); ok && p.Err != nil {
+		return p.Err
+	}
+	return err
+}
+
+// mapFault says where in a trigger a text is wrong.
+func mapFault(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	next := ""
+	if f, ok := errors.AsType[*templateFault](err); ok {
+		next = f.next
+	}
+	return &problem.Problem{Kind: problem.Invalid, Field: path, What: fmt.Sprintf("%s: %s", path, err), Next: next, Err: err}
+}
+
+// StepValues returns the outcomes of steps as a mapping reads them.
+func StepValues(steps map[string]NeedFacts) map[string]any {
+	out := make(map[string]any, len(steps))
+	for key, s := range steps {
+		out[key] = s.env()
+	}
+	return out
 }

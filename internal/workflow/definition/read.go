@@ -288,7 +288,7 @@ var foreign = map[string]map[string]string{
 	"a workflow": {
 		"jobs": "write steps: and one step per dash", "tasks": "write steps: and one step per dash", "stages": "write steps: with needs:", "dag": "write steps: with needs:",
 		"on": "write schedules: for times", "schedule": "write schedules: [{spec: \"0 2 * * *\", zone: Europe/Budapest}]", "cron": "write schedules: [{spec: \"0 2 * * *\"}]",
-		"trigger": "write schedules: for times", "triggers": "write schedules: for times", "inputs": "write params:", "arguments": "write params:", "variables": "write env: or params:",
+		"trigger": "triggers stand beside a workflow: weir trigger set", "triggers": "triggers stand beside a workflow: weir trigger set", "inputs": "write params:", "arguments": "write params:", "variables": "write env: or params:",
 		"vars": "write env: or params:", "environment": "write env: {NAME: value}", "timezone": "write zone: Europe/Budapest",
 		"concurrency": "write max_running: 1", "id": "write name:", "on_failure": "write a step with needs: and rule: one_failed",
 		"finally": "mark a step with finally: true", "on_exit": "mark a step with finally: true", "onExit": "mark a step with finally: true", "handlers": "mark a step with finally: true, or rule: one_failed",

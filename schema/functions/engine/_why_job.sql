@@ -18,6 +18,7 @@ begin
     return query select 'ended', true, jsonb_build_object('code', 'job_ended', 'outcome', f.outcome, 'cause', f.cause),
       null::uuid, f.at
     from weir.job_finished f where f.job = j.id;
+    return query select * from weir._why_of('ended', j.kind, j.id, t);
     return;
   end if;
   if l.due is not null and l.fleet then

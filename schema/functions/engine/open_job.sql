@@ -38,9 +38,9 @@ begin
   end if;
   if open_job.idempotency_key is not null then
     -- As in weir.submit_job. What stands for a time, a run of a schedule or one that makes up for it, is made once,
-    -- whoever asks and with which options.
+    -- whoever asks and with which options; so is what a trigger starts for one firing.
     was := weir._take_key(open_job.idempotency_key, new_id,
-      case when open_job.schedule is null and open_job.idempotency_key not like 'schedule:%' then
+      case when open_job.schedule is null and open_job.idempotency_key !~ '^(schedule|trigger):' then
       jsonb_build_object('name', open_job.name, 'kind', coalesce(open_job.kind, 'job'))
         || case
           when open_job.definition is not null then

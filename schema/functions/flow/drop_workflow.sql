@@ -1,7 +1,8 @@
 -- Deletes a version of a workflow, or all of it, and returns how many versions that were. The rows stay, for jobs are
 -- pinned to them and show their graph. Nothing else finds them, and their numbers are never used again: a new
 -- definition of that name gets the next one. Schedules of the definition's own block go with the last version.
--- Refused while something would still come of it: jobs that have not ended, other schedules, steps of other workflows.
+-- Refused while something would still come of it: jobs that have not ended, other schedules, triggers, steps of other
+-- workflows.
 -- Of several versions the one that a run takes is not deleted alone: runs would silently take an older one.
 create or replace function weir.drop_workflow(name text, version int default null, by text default null,
   at timestamptz default null)
@@ -50,6 +51,14 @@ begin
       jsonb_build_array(what, names[1],
         case when cardinality(names) > 1 then format(', and %s others', cardinality(names) - 1) else '' end),
       hint => 'drop the schedule first');
+  end if;
+  select array_agg(g.name order by g.name) into names from weir.triggers g
+  where last and drop_workflow.name in (g.workflow, g.after);
+  if names is not null then
+    perform weir._conflict('%s is named by trigger %s%s',
+      jsonb_build_array(what, names[1],
+        case when cardinality(names) > 1 then format(', and by %s others', cardinality(names) - 1) else '' end),
+      hint => 'drop the trigger first');
   end if;
   select array_agg(distinct w.name) into names
   from weir.workflows w,
