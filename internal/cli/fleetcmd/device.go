@@ -202,7 +202,7 @@ func printDevice(o *command.Output, p devicePage) error {
 		{"Because of job", command.IDText(p.HealthJob)},
 		{"Evidence", strings.Join(evidence, ", ")},
 		{"Health task", healthTaskText(p.HealthTask)},
-		{"Health task due", o.BothOf(p.CheckAt, "")},
+		{"Health task due", checkDue(o, p)},
 		{"Reserved by", p.ReservedBy},
 		{"Reserved until", o.BothOf(p.ReservedUntil, "")},
 		{"Reserved for", p.ReservedNote},
@@ -219,6 +219,14 @@ func printDevice(o *command.Output, p devicePage) error {
 		return err
 	}
 	return deviceLogListing.Below(o, "Log", p.Log)
+}
+
+// checkDue is when the health task of a device is due, if there is one.
+func checkDue(o *command.Output, p devicePage) string {
+	if p.HealthTask == nil {
+		return ""
+	}
+	return o.BothOf(p.CheckAt, "")
 }
 
 // healthTaskText is a health task and the devices that it is for. Empty: there is none.

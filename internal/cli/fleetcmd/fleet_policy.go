@@ -109,7 +109,7 @@ func healthChange(h *fleet.HealthTask, argv, match []string, none, timed bool, t
 }
 
 func printPolicy(o *command.Output, p fleet.Policy) error {
-	health, overlap := "none: a device that is out comes back by weir device release", "no: one fleet job at a time"
+	health, overlap := "none: a device that is out comes back by weir device release", "no: one fleet job of a lane at a time"
 	var others []command.Field
 	if p.Health != nil {
 		health = healthTaskText(&fleet.LabelHealth{Run: p.Health.Run, Timeout: p.Health.Timeout})
