@@ -32,6 +32,7 @@ func given() map[string][3]string {
 		"data":                        {"a", "b", "c"},
 		"listen":                      {"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"},
 		"public_url":                  {"https://a", "https://b", "https://c"},
+		"peer_url":                    {"http://a", "http://b", "http://c"},
 		"allowed_hosts":               {"a", "b,c:1", "d"},
 		"tls_cert":                    {"a", "b", "c"},
 		"tls_key":                     {"a", "b", "c"},
@@ -223,7 +224,7 @@ func TestFaultsTogether(t *testing.T) {
 // repeated in a fault or shown.
 func TestNetworkSettings(t *testing.T) {
 	_, values, err := Load(Source{Env: none, Flags: map[string]string{
-		"public_url": "weir.example.org", "tls_cert": "cert.pem", "trusted_proxies": "10.0.0.0/8, here", "metrics_open": "perhaps", "redis_url": "http://u:secret@x",
+		"public_url": "weir.example.org", "peer_url": "10.0.0.5:8470", "tls_cert": "cert.pem", "trusted_proxies": "10.0.0.0/8, here", "metrics_open": "perhaps", "redis_url": "http://u:secret@x",
 		"trace_endpoint": "x", "oidc_issuer": "https://id.example.org", "oidc_roles": "ops=king", "oidc_default_role": "nobody", "oidc_client_secret": "secret",
 	}})
 	var faults *ConfigError
@@ -235,7 +236,7 @@ func TestNetworkSettings(t *testing.T) {
 		named = append(named, f.Setting)
 	}
 	slices.Sort(named)
-	want := []string{"metrics_open", "oidc_client_id", "oidc_default_role", "oidc_roles", "public_url", "redis_url", "tls_cert", "trace_endpoint", "trusted_proxies"}
+	want := []string{"metrics_open", "oidc_client_id", "oidc_default_role", "oidc_roles", "peer_url", "public_url", "redis_url", "tls_cert", "trace_endpoint", "trusted_proxies"}
 	if !slices.Equal(named, want) {
 		t.Errorf("faults of %v, want of %v", named, want)
 	}
