@@ -129,7 +129,7 @@ func (f *fort) broken(name string, paths, secret []string, browser, program way)
 			all = all[:1]
 		}
 		for _, ways := range all {
-			got := f.ask("GET", path, append([]way{func(r *http.Request) { r.Header.Del("Accept") }}, ways...)...)
+			got := f.askOnce("GET", path, append([]way{func(r *http.Request) { r.Header.Del("Accept") }}, ways...)...)
 			f.leaks(name, path, got, secret...)
 			if got.StatusCode >= 500 {
 				failed++

@@ -69,7 +69,7 @@ func smallDisk(t *testing.T, admin *testdb.DB) (space string) {
 // writeRefused is how the API refuses a write that the database does not take.
 func writeRefused(t *testing.T, f *fort, token string) bool {
 	t.Helper()
-	got := f.ask(http.MethodPost, "/api/v1/tasks", bearer(token), object("service", "nobody", "params", map[string]string{"x": strings.Repeat("x", 20_000)}))
+	got := f.askOnce(http.MethodPost, "/api/v1/tasks", bearer(token), object("service", "nobody", "params", map[string]string{"x": strings.Repeat("x", 20_000)}))
 	if got.StatusCode == http.StatusCreated {
 		return false
 	}

@@ -20,13 +20,15 @@ func (w *Wait) UnmarshalJSON(text []byte) error {
 	if json.Unmarshal(text, &word) != nil {
 		return errors.New("expected a duration such as 90s, 12h or 30d")
 	}
-	d, err := period.Parse(word)
-	*w = Wait(d)
-	return err
+	return w.UnmarshalText([]byte(word))
 }
 
-// UnmarshalText implements [encoding.TextUnmarshaler].
+// UnmarshalText implements [encoding.TextUnmarshaler]. An empty text, such as a field of a
+// form that is left empty, is zero.
 func (w *Wait) UnmarshalText(text []byte) error {
+	if *w = 0; len(text) == 0 {
+		return nil
+	}
 	d, err := period.Parse(string(text))
 	*w = Wait(d)
 	return err

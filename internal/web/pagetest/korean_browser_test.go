@@ -227,6 +227,9 @@ func fillKorean(t *testing.T, s *webtest.Server) map[string]string {
 	}
 	s.Put(t, strings.NewReplacer("chain", "zzflow", "first", "zzfirst", "second", "zzsecond", "third", "zzthird",
 		"the editor on duty", "zzeditor", "deploy_token", "zzsecret").Replace(chain))
+	s.Put(t, "name: zzafter\nsteps:\n  - {key: zzonly, service: zzprobe}")
+	s.Exec(t, `select weir.set_trigger('zztrigger', 'zzafter', 'zzflow')`)
+	s.Exec(t, `select weir.set_trigger('zzhook', 'zzafter')`)
 	d := newDesk(t, s, "zzagent")
 	job := run(t, s, "zzflow", nil)
 	s.Exec(t, `select weir.open_gates()`)
@@ -260,8 +263,8 @@ func fillKorean(t *testing.T, s *webtest.Server) map[string]string {
 			`select id::text from weir.task where job = '`+x.ID.String()+`' limit 1`),
 		"/databases/{database}": "zzdatabase", "/fleet/jobs/{job}": fleetJob.String(), "/fleet/pcs/{pc}": "zzpc",
 		"/devices/{serial}": "zzserial", "/devices/{device}": "zzserial", "/workspaces/{workspace}": space.String(),
-		"/schedules/{schedule}": "zzschedule",
-		"/pools/{pool}":         "zzpool", "/nodes/{node}": "zznode", "/workers/{name}": "zzworker", "/users/{user}": "zzadmin",
+		"/schedules/{schedule}": "zzschedule", "/triggers/{trigger}": "zztrigger",
+		"/pools/{pool}": "zzpool", "/nodes/{node}": "zznode", "/workers/{name}": "zzworker", "/users/{user}": "zzadmin",
 		"/secrets/{secret}": "zzsecret", "/tokens/{token}": film.String(), "/joins/{join}": film.String(),
 		"/sessions/{session}":  film.String(),
 		"/bulk/tasks/{action}": "cancel", "/bulk/jobs/{action}": "cancel",
