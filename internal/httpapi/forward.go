@@ -71,7 +71,10 @@ func (a *API) serveForward(w http.ResponseWriter, r *http.Request) error {
 	}
 	who := auth.From(r.Context())
 	request := fleet.ForwardRequest{Serial: r.PathValue("serial"), Who: who}
-	if request.Port, err = strconv.Atoi(r.URL.Query().Get("port")); err != nil {
+	if err := broker.Knows(r.Context(), request.Serial); err != nil {
+		return err
+	}
+	if request.Port, err = strconv.Atoi(r.URL.Query().Get("port")); err != nil || request.Port < 1 || request.Port > 65535 {
 		return problem.Refuse("port", "give a number from 1 to 65535", "%.40q is no port", r.URL.Query().Get("port"))
 	}
 	if text := r.URL.Query().Get("force"); text != "" {

@@ -28,7 +28,7 @@ func TestRowsAreBuiltByName(t *testing.T) {
 				task => '01890000-0000-7000-8000-000000000001')`,
 			map[string]any{
 				"job": "01890000-0000-7000-8000-000000000002", "unit": 5.0, "device": 9.0, "task": "01890000-0000-7000-8000-000000000001",
-				"state": "retrying", "round": 0.0, "excluded": []any{}, "infra": 0.0, "good": nil, "cause": nil, "harmless": nil,
+				"state": "retrying", "round": 0.0, "excluded": []any{}, "infra": 0.0, "good": nil, "cause": nil, "harmless": nil, "unclean": nil,
 			},
 		},
 	} {

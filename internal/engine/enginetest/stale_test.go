@@ -19,12 +19,14 @@ var leaseArguments = map[string]string{
 	"task": "$1::uuid", "attempt": "$2::int", "token": "$3::uuid",
 	"tasks": "array[$1::uuid]", "attempts": "array[$2::int]", "tokens": "array[$3::uuid]",
 	"worker": "'w'", "node": "'n'", "type": "'waiting'", "message": "'m'", "phase": "'sent'", "error": "'no'", "errors": "array['no']",
+	"types": "array['waiting']", "messages": "array['m']", "data": "array['{}'::jsonb]", "levels": "array['info']",
 	"kind": "'output'", "name": "'x'", "bucket": "'b'", "key": "'k'", "size": "1", "result": "null", "results": "null",
 }
 
 // unjudged are functions that take a lease and say nothing of a stale one.
 var unjudged = map[string]string{
 	"weir.foreign_leases": "it lists live leases of other nodes, and a stale lease is nobody's",
+	"weir.leased_many":    "it lists the live ones among leases, and writes nothing",
 }
 
 // leaseCalls finds every function of the catalog that takes a lease, with and

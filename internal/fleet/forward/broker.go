@@ -184,6 +184,12 @@ func (b *Broker) Join(ctx context.Context, pc string, id weir.ID) (s *Session, p
 	return s, "", nil
 }
 
+// Knows returns an error if there is no such device.
+func (b *Broker) Knows(ctx context.Context, serial string) error {
+	_, err := b.config.Store.Device(ctx, serial)
+	return err
+}
+
 // Open asks for a forward and waits until the agent has taken it up.
 func (b *Broker) Open(ctx context.Context, r fleet.ForwardRequest) (*Session, error) {
 	r.Server = b.config.Server

@@ -17,7 +17,7 @@ declare
   got_attempts int[];
 begin
   perform weir._check_note(g.type, g.data, g.level)
-  from unnest(types, record_many.data, levels) g (type, data, level);
+  from unnest(record_many.tasks, types, record_many.data, levels) g (task, type, data, level);
   with g as (
     select r.task, r.attempt, r.job, r.worker, g.type, g.message, g.data, g.level, g.n
     from unnest(record_many.tasks, attempts, tokens, types, messages, record_many.data, levels) with ordinality
