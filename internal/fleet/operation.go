@@ -184,6 +184,9 @@ var (
 				if err := mayTell(who, run); err != nil {
 					return p, err
 				}
+				if p := node.CheckArguments("health.run.argv", run.Argv); p != nil {
+					return Policy{}, p
+				}
 			}
 			return s.SetPolicy(ctx, who.By(), in.Body)
 		})

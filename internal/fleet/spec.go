@@ -230,6 +230,9 @@ func (s Spec) Check() error {
 	if len(s.Run.Argv) == 0 && s.Run.Image == "" && s.Run.Compose == nil && s.Run.URL == "" {
 		return problem.Refuse("run", "for example run: {argv: [adb, -s, '{target}', shell, 'true']}", "it does not say what runs on a device")
 	}
+	if p := node.CheckArguments("run.argv", s.Run.Argv); p != nil {
+		return p
+	}
 	if err := s.Target.check(); err != nil {
 		return err
 	}

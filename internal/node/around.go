@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/weirhq/weir/internal/problem"
@@ -53,6 +54,24 @@ func (c *Command) Check(field string) error {
 		return problem.Refuse(field+".argv", fmt.Sprintf("for example %s: {argv: [adb, -s, '{target}', reboot], timeout: 2m}", field), "it is not a list of 1 to 1000 words")
 	case c.Timeout != 0 && (time.Duration(c.Timeout) < commandLeast || time.Duration(c.Timeout) > commandMost):
 		return problem.Refuse(field+".timeout", "write a span between 1s and 1h, as 90s or 20m", "%s.timeout is %s", field, time.Duration(c.Timeout))
+	}
+	if p := CheckArguments(field+".argv", c.Argv); p != nil {
+		return p
+	}
+	return nil
+}
+
+// CheckArguments returns what is wrong with the arguments of a command for a device:
+// {serial} and {target} are allowed in arguments that are one word, such as
+// --device={serial}. An argument with white space is probably a line for a shell, in which
+// a name that another party chose would become part of a program. Such a line uses the
+// environment variables instead.
+func CheckArguments(field string, argv []string) *problem.Problem {
+	for i, word := range argv {
+		if strings.ContainsAny(word, " \t\r\n") && (strings.Contains(word, "{serial}") || strings.Contains(word, "{target}")) {
+			return problem.Refuse(fmt.Sprintf("%s[%d]", field, i), "in a script read $WEIR_DEVICE_SERIAL and $WEIR_DEVICE_TARGET",
+				"{serial} and {target} stand in an argument that is one word")
+		}
 	}
 	return nil
 }
