@@ -118,6 +118,7 @@ func TestTimelineAudit(t *testing.T) {
 	live = follow(t, s, roles[auth.Admin], "/timeline?kind=auth", "")
 	live.until("live-timeline", "secret-3")
 	s.User(t, "root", auth.Admin)
+	live.until("live-timeline", ">root<") // what is read for that began before the right ends
 	if err := s.Auth.SetRole(t.Context(), auth.System("test"), "u-admin", auth.Viewer); err != nil {
 		t.Fatal(err)
 	}
