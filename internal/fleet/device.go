@@ -129,7 +129,7 @@ type DeviceFilter struct {
 	PC     string   `query:"pc" maxLength:"200" doc:"Only devices of this PC."`
 	Health string   `query:"health" enum:"good,unknown,suspect,quarantined,maintenance,retired" doc:"Only devices of this health."`
 	Online string   `query:"online" enum:"true,false" doc:"Only devices that are online, or that are not."`
-	Label  []string `query:"label,explode" maxItems:"50" doc:"KEY=VALUE: only devices with this label. Given more than once: with all of them."`
+	Label  []string `query:"label,explode" maxItems:"50" doc:"KEY=VALUE, or a condition such as android>=13: only devices with this label. Given more than once: with all of them."`
 	Search string   `query:"search" maxLength:"200" doc:"Only devices with this in their serial."`
 }
 
@@ -146,13 +146,17 @@ type DeviceEvent struct {
 
 // Devices lists devices by serial. page.After is the last serial of the previous page.
 func (s *Store) Devices(ctx context.Context, f DeviceFilter, page view.Page) ([]Device, error) {
-	labels := map[string]string{}
+	labels, conditions := map[string]string{}, []string{}
 	for _, pair := range f.Label {
 		key, value, ok := strings.Cut(pair, "=")
-		if !ok || key == "" {
-			return nil, problem.Refuse("label", "write it so: model=alpha-5", "%q is not KEY=VALUE", pair)
+		switch {
+		case ok && key != "" && !strings.ContainsAny(key, "<>! "):
+			labels[key] = value
+		case condition.MatchString(pair):
+			conditions = append(conditions, pair)
+		default:
+			return nil, problem.Refuse("label", "write it so: model=alpha-5, or 'android>=13'", "%q is neither KEY=VALUE nor a condition", pair)
 		}
-		labels[key] = value
 	}
 	var online *bool
 	if f.Online != "" {
@@ -162,7 +166,7 @@ func (s *Store) Devices(ctx context.Context, f DeviceFilter, page view.Page) ([]
 	if f.PC != "" {
 		from = deviceOnPC
 	}
-	list, err := s.devices(ctx, from, page.After, f.PC, f.Health, online, labels, f.Search, page.Most())
+	list, err := s.devices(ctx, from, page.After, f.PC, f.Health, online, labels, f.Search, page.Most(), conditions)
 	if err != nil {
 		return nil, fmt.Errorf("list devices: %w", err)
 	}

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/node"
+	"github.com/weirhq/weir/internal/problem"
 )
 
 // Go and SQL agree on what a condition is; SQL alone says whether it holds.
@@ -71,4 +73,27 @@ func TestMatch(t *testing.T) {
 	r.job(id, JobDone)
 	none := r.submit("none", func(s *Spec) { s.Target = Target{Match: []string{"android>20"}} })
 	r.want("why", r.job(none, JobFailed).Cause, "no device is in its target: android>20 keeps 4 of 4 out")
+}
+
+// A list of devices takes the conditions of a target beside plain labels.
+func TestDevicesByCondition(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.report("PC-01", named("d", 3)...)
+	r.exec(`update weir.devices set labels = jsonb_build_object('android', (11 + substr(serial, 2)::int)::text)`)
+	for label, want := range map[string]string{
+		"android=12": "d01", "android>=13": "d02 d03", "not android=12": "d02 d03", "android in (12, 14)": "d01 d03", "ios": "",
+	} {
+		list, err := r.store.Devices(t.Context(), DeviceFilter{Label: []string{label}}, view.Page{})
+		var got []string
+		for _, d := range list {
+			got = append(got, d.Serial)
+		}
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, %v", label, got, err)
+		}
+	}
+	if _, err := r.store.Devices(t.Context(), DeviceFilter{Label: []string{"android>"}}, view.Page{}); problem.Explain(err).Field != "label" {
+		t.Errorf("half a condition: %v", err)
+	}
 }

@@ -247,7 +247,8 @@ const (
 	deviceAll    = `from (select x.id, x.serial from weir.devices x where $2 = '' and ` + deviceFilter
 	deviceOnPC   = `from (select x.id, x.serial from weir.devices x where x.node = (select n.id from weir.nodes n where n.name = $2) and ` + deviceFilter
 	deviceFilter = `x.serial > $1 collate "C" and ($3 = '' or x.health = $3)
-		and ($4::boolean is null or x.online = $4) and x.labels @> $5 and ($6 = '' or strpos(lower(x.serial), lower($6)) > 0) order by x.serial limit $7) i,
+		and ($4::boolean is null or x.online = $4) and x.labels @> $5 and ($6 = '' or strpos(lower(x.serial), lower($6)) > 0)
+		and (select coalesce(bool_and(weir._label_holds(c, x.labels)), true) from unnest($8::text[]) c) order by x.serial limit $7) i,
 		lateral (select * from weir.device d where d.id = i.id offset 0) d order by d.serial`
 	deviceOf    = `from weir.device d where d.serial = $1`
 	deviceOfPCs = `from (select x.id from unnest($1::text[]) q(pc) join weir.nodes n on n.name = q.pc, lateral (select x.id from weir.devices x where x.node = n.id and x.health = $2 order by x.serial limit $3) x

@@ -59,7 +59,7 @@ func deviceFilterFlags(c *cobra.Command, f *fleet.DeviceFilter, which string) {
 	flags := c.Flags()
 	flags.StringVar(&f.PC, "pc", "", which+" devices of this PC")
 	flags.StringVar(&f.Health, "health", "", which+" devices of this health: "+strings.Join(fleet.Healths, ", "))
-	flags.StringSliceVar(&f.Label, "label", nil, which+" devices with this label: `KEY=VALUE`; may be repeated")
+	flags.StringArrayVar(&f.Label, "label", nil, which+" devices with this label: `KEY=VALUE`, or a condition such as 'android>=13'; may be repeated")
 	_ = c.RegisterFlagCompletionFunc("health", cobra.FixedCompletions(fleet.Healths, cobra.ShellCompDirectiveNoFileComp))
 }
 
