@@ -1899,6 +1899,8 @@ function _fleet_failed(u weir.fleet_units, f weir.finished, of_device integer, t
   plpgsql volatile set enable_seqscan=off, search_path=weir, pg_temp: FAILED_FINAL: the device leaves the schedule, or the job is stopped.
 function _fleet_find_lease(op text, of_task uuid, pc text, of_attempt integer, t timestamp with time zone, OUT attempt integer, OUT token uuid, OUT repeated boolean) returns record
   plpgsql volatile set search_path=weir, pg_temp: The lease that a PC means, or null and a warning.
+function _fleet_hold(of_job uuid) returns boolean
+  plpgsql volatile set lock_timeout=200ms, search_path=weir, pg_temp: Locks a fleet job, unless somebody else keeps it.
 function _fleet_keeps(j weir.fleet_jobs, checked boolean, t timestamp with time zone) returns timestamp with time zone
   plpgsql stable set enable_seqscan=off, jit=off, search_path=weir, pg_temp: How long the units of a fleet job keep it active.
 function _fleet_lane_key(lane text) returns integer

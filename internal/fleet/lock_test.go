@@ -226,7 +226,7 @@ func TestAJobWithUnitsIsMadeActiveUnderItsLock(t *testing.T) {
 	id := r.submitted("planned")
 	r.exec(`select weir._fleet_plan($1, $2)`, id, r.now)
 	r.play(map[string]string{"job": id.String()}, testdb.Overlap{
-		Name: "it is canceled", First: `select weir.cancel_job({job}, at => {t})`, Second: `select weir._fleet_next('default', {t})`,
+		Name: "it is canceled", Passes: true, First: `select weir.cancel_job({job}, at => {t})`, Second: `select weir._fleet_next('default', {t})`,
 		Then: `select (select count(*) from weir.events where job = {job} and type = 'activated') = 0 and (select state = 'ended' from weir.fleet_jobs where job = {job})`,
 	})
 }
@@ -283,6 +283,21 @@ func TestManyJobsAreCanceledInOneStatement(t *testing.T) {
 	})
 	r.tend()
 	r.want("asked to stop", r.count(`select count(*) from weir.running where cancel_at is not null`), 3)
+
+	r = newRig(t)
+	r.report("PC-01", named("d", 2)...)
+	r.policy(PolicyChange{Overlap: ptr(true)})
+	a = r.submit("a", func(s *Spec) { s.Target = Target{Devices: []string{"d01"}} })
+	b = r.submit("b", func(s *Spec) { s.Target = Target{Devices: []string{"d02"}} })
+	list := r.claim("PC-01", 2)
+	r.want("running", len(list), 2)
+	r.play(map[string]string{"a": a.String(), "b": b.String()}, testdb.Overlap{
+		Name: "cancel the next that runs already, end the active one", Passes: true,
+		First: `select weir.fleet_cancel({b}, at => {t})`, Second: ends(`finish(%s, at => {t})`, list[0]),
+		Then: `select state = 'ended' from weir.fleet_jobs where job = {a}`,
+	})
+	r.tend()
+	r.job(b, JobCanceling)
 }
 
 // A job that makes no progress is locked before anything of it is written.

@@ -320,8 +320,8 @@ var fleetRows = []Row{
 		fleetTests, "TestTheNextJobIsMadeActiveOnce",
 	},
 	{
-		"a job that is being canceled is not made active", "schema/functions/fleet/_fleet_next.sql",
-		`where l.job = next.job for update;`, `where l.job = next.job;`,
+		"a job that is being canceled is not made active", "schema/functions/fleet/_fleet_hold.sql",
+		`where l.job = of_job for update;`, `where l.job = of_job;`,
 		fleetTests, "TestAJobWithUnitsIsMadeActiveUnderItsLock",
 	},
 	{
@@ -340,8 +340,8 @@ var fleetRows = []Row{
 		fleetTests, "TestAJobIsLockedBeforeItLingers",
 	},
 	{
-		"the next job waits for nobody who cancels it", "schema/functions/fleet/_fleet_next.sql",
-		`order by l.job for update skip locked;`, `order by l.job for update;`,
+		"the next job waits for nobody who cancels it", "schema/functions/fleet/_fleet_hold.sql",
+		`set lock_timeout = '200ms'`, ``,
 		fleetTests, "TestManyJobsAreCanceledInOneStatement",
 	},
 	{

@@ -1,6 +1,7 @@
 -- Makes the oldest waiting fleet job of a lane active if none of it is, in the transaction that ended the one before. A
 -- lock makes callers follow one another; were it not there, the index fleet_active would refuse the second. The job's
 -- row is locked before anything of it is changed, as everywhere: who cancels it at this moment comes first or later.
+-- Who keeps it longer than a moment is not waited for (weir._fleet_hold).
 -- Who is not patient leaves it to whoever is at it: a submission may be part of a long transaction, and nobody must
 -- wait for its end.
 create or replace function weir._fleet_next(of_lane text, t timestamptz, patient boolean default true)
@@ -11,6 +12,7 @@ as $$
 #variable_conflict use_column
 declare
   next weir.fleet_jobs;
+  held boolean;
 begin
   -- An older snapshot would not see what the lock protects; the leader's pass does this work.
   if current_setting('transaction_isolation') <> 'read committed'
@@ -31,17 +33,12 @@ begin
     if not found then
       return null;
     end if;
-    if next.planned_at is null then
-      -- A job without units is held by a transaction that cancels it, and may cancel the job that ends here too: then
-      -- each would wait for the other. The leader's pass makes the next one active.
-      perform from weir.job_live l where l.job = next.job order by l.job for update skip locked;
-      if not found and exists (select from weir.job_live l where l.job = next.job) then
-        return null;
-      end if;
-    else
-      perform from weir.job_live l where l.job = next.job for update;
+    held := weir._fleet_hold(next.job);
+    if held is null then
+      -- The leader's pass makes the next one active.
+      return null;
     end if;
-    if not exists (select from weir.job_live l where l.job = next.job) then
+    if not held then
       -- It has just ended. Should its row not say so, it does now.
       update weir.fleet_jobs j set state = 'ended', ended_at = coalesce(j.ended_at, t)
       where j.job = next.job and j.state <> 'ended';
