@@ -131,12 +131,17 @@ func (s *Store) why(ctx context.Context, id weir.ID, most int) (w Why, err error
 
 // waits names what each unit waits for in one word, like weir.fleet_why.
 func (s *Store) waits(ctx context.Context, id weir.ID) (map[string]int, error) {
-	rows, err := s.pool.Query(ctx, `select w.kind, count(*)::int from (select case when u.device is null then 'any' when d.health in ('quarantined', 'maintenance', 'retired') then d.health
-		when d.reserved_by is not null then 'reserved'
-		when weir._pc_reason(n, p, m.now) is not null then 'pc' when not d.online then 'offline' when d.missing_at is not null then 'missing' when weir._device_reason(d, m.checked) is not null then 'check'
-		when r.device is not null then 'busy' when u.state = 'retrying' then 'retrying' else 'turn' end as kind
-		from weir.fleet_units u left join weir.devices d on d.id = u.device left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id left join weir.running r on r.device = u.device,
-		`+moment+` where u.job = $1 and u.state in ('waiting', 'retrying')) w group by w.kind`, id)
+	rows, err := s.pool.Query(ctx, `select w.kind, count(*)::int from (
+		select case when u.device is null then 'any'
+			when a.reason is not null then case a.reason ->> 'code' when 'device_out' then d.health
+				when 'device_reserved' then 'reserved' when 'device_offline' then 'offline'
+				when 'device_missing' then 'missing' when 'device_unchecked' then 'check' else 'pc' end
+			when b.busy then 'busy' when u.state = 'retrying' then 'retrying' else 'turn' end as kind
+		from weir.fleet_units u left join weir.devices d on d.id = u.device left join weir.nodes n on n.id = d.node
+			left join weir.pcs p on p.node = n.id, `+moment+`,
+			lateral (select exists (select from weir.running r where r.device = u.device) as busy) b,
+			lateral weir._device_answer(d, n, p, b.busy, m.checked, m.now) a
+		where u.job = $1 and u.state in ('waiting', 'retrying')) w group by w.kind`, id)
 	if err != nil {
 		return nil, err
 	}
@@ -165,9 +170,10 @@ func (s *Store) preview(ctx context.Context, spec json.RawMessage, most int) (p 
 				from d where ` + which + ` order by serial limit $2) x), '[]')`
 	}
 	err = s.pool.QueryRow(ctx, `with s as materialized (select x.spec -> 'target' as target, x.priority, x.lane from weir._fleet_spec($1) x),
-		d as materialized (select d.serial, n.name as pc, r.device is not null as busy,
-			coalesce(case when d.health in ('quarantined', 'maintenance') or d.reserved_by is not null then weir._device_reason(d, m.checked) end, weir._pc_reason(n, p, m.now), weir._device_reason(d, m.checked)) as why
-			from weir.devices d left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id left join weir.running r on r.device = d.id, s, `+moment+`
+		d as materialized (select d.serial, n.name as pc, b.busy, a.reason as why
+			from weir.devices d left join weir.nodes n on n.id = d.node left join weir.pcs p on p.node = n.id, s, `+moment+`,
+				lateral (select exists (select from weir.running r where r.device = d.id) as busy) b,
+				lateral weir._device_answer(d, n, p, b.busy, m.checked, m.now) a
 			where d.health <> 'retired' and weir._fleet_matches(s.target, d.serial, d.labels))
 		select (select count(*) from weir.devices x where x.health <> 'retired'), (select count(*) from d), (select count(*) from d where why is null and not busy), (select count(*) from d where why is null and busy),
 			(select count(*) from d where why is not null), `+some("why is null")+`, `+some("why is not null")+`, `+left+`,
@@ -341,15 +347,14 @@ const (
 )
 
 func (s *Store) sum(ctx context.Context) (t Sum, err error) {
-	err = s.pool.QueryRow(ctx, `select count(p.node), count(p.node) filter (where p.still), coalesce(sum(r.running) filter (where p.node is not null), 0),
-		coalesce(sum(least(p.slots, case when p.still then 0 else d.given end)), 0), coalesce(sum(d.well) filter (where not p.still), 0), coalesce(sum(d.devices), 0), coalesce(sum(d.online), 0),
-		coalesce(sum(d.quarantined), 0), coalesce(sum(d.devices) filter (where p.node is null), 0)
-		from (select p.node, weir._pc_slots(p) as slots, weir._pc_reason(n, p, m.now) is not null as still from weir.pcs p join weir.nodes n on n.id = p.node, `+moment+`) p
-		full join (select d.node, count(*) filter (where d.health <> 'retired') as devices, count(*) filter (where d.online and d.missing_at is null and d.health <> 'retired') as online,
-			count(*) filter (where d.health = 'quarantined') as quarantined, count(*) filter (where weir._device_reason(d, m.checked) is null) as well,
-			count(*) filter (where weir._device_reason(d, m.checked) is null or m.checked and d.online and d.missing_at is null and d.check_at <= m.now and d.health in ('unknown', 'quarantined')) as given
-			from weir.devices d, `+moment+` group by d.node) d on d.node = p.node
-		left join (select r.node, count(*) as running from weir.running r where r.device is not null group by r.node) r on r.node = p.node`).
+	err = s.pool.QueryRow(ctx, `select count(p.name), count(*) filter (where p.reason is not null), coalesce(sum(p.running), 0),
+		coalesce(sum(p.target), 0), coalesce(sum(p.eligible), 0), coalesce(sum(p.devices), 0) + o.devices,
+		coalesce(sum(p.online), 0) + o.online, coalesce(sum(p.quarantined), 0) + o.quarantined, o.devices
+		from (select count(*) filter (where d.health <> 'retired') as devices,
+			count(*) filter (where d.online and d.missing_at is null and d.health <> 'retired') as online,
+			count(*) filter (where d.health = 'quarantined') as quarantined
+			from weir.devices d where not exists (select from weir.pcs p where p.node = d.node)) o left join weir.pc p on true
+		group by o.devices, o.online, o.quarantined`).
 		Scan(&t.PCs, &t.Still, &t.Running, &t.Target, &t.Eligible, &t.Devices, &t.Online, &t.Quarantined, &t.WithoutPC)
 	return t, err
 }
