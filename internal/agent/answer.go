@@ -54,7 +54,7 @@ func (a *Agent) failed(op string, err error) {
 
 // overdue returns the error of an agent that has had no answer for too long, or nil. An
 // agent that holds leases goes on, because its work does: what is unsure is stopped by the
-// guard.
+// guard. So does an enduring one.
 func (a *Agent) overdue() error {
 	silent := uptime.Now() - time.Duration(a.heard.Load())
 	a.mu.Lock()
@@ -65,6 +65,9 @@ func (a *Agent) overdue() error {
 	}
 	if last != nil && problem.Explain(last).Kind == problem.Conflict {
 		return last // the server answered: another agent has the name
+	}
+	if a.config.Enduring {
+		return nil
 	}
 	return &problem.Problem{
 		Kind: problem.Unreachable, Err: last,

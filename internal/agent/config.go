@@ -35,6 +35,8 @@ type Config struct {
 	// Patience is the timeout after which an agent without an answer gives up. Zero means
 	// 60 s.
 	Patience time.Duration
+	// Enduring means that it does not give up, because nobody would start it again.
+	Enduring bool
 	// Poll is how long a claim waits for work. Zero means 20 s.
 	Poll time.Duration
 	// Probe is the time between two checks of the drivers. Zero means 10 s.

@@ -91,6 +91,10 @@ type AgentConfig struct {
 
 	// lease and keep are settings of the machine.
 	lease, keep time.Duration
+	// patience and enduring are for the agent in a server's own process, whose end would
+	// be that of the server.
+	patience time.Duration
+	enduring bool
 }
 
 // from fills in what the machine's settings say and the flags do not.
@@ -268,7 +272,10 @@ func (a *Agent) assemble(ctx context.Context, c AgentConfig, transport agent.Tra
 			a.info.Capacity[name] = max(slotsAtLeast, runtime.NumCPU())
 		}
 	}
-	config := agent.Config{Transport: transport, Info: a.info, Drivers: drivers, Services: c.Runs, Dir: c.Dir, Log: log, Lease: c.lease, Keep: c.keep}
+	config := agent.Config{
+		Transport: transport, Info: a.info, Drivers: drivers, Services: c.Runs, Dir: c.Dir, Log: log,
+		Lease: c.lease, Keep: c.keep, Patience: c.patience, Enduring: c.enduring,
+	}
 	if err := a.addDevices(&c, &config); err != nil {
 		return err
 	}
@@ -335,6 +342,7 @@ func (s *Server) startAgent(ctx context.Context, p *parts) (string, error) {
 	if err := os.MkdirAll(config.Dir, 0o700); err != nil {
 		return "", fmt.Errorf("make the agent's folder: %w", err)
 	}
+	config.patience, config.enduring = s.options.agentPatience, true
 	a := &Agent{}
 	if err := a.assemble(ctx, config, p.desk(config.Node), s.options.Version, s.log); err != nil {
 		return "", err

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -86,7 +87,10 @@ func TestSecureBrokenDatabase(t *testing.T) {
 				must(other.Pool, `drop role ROLE`)
 			})
 			db.SkipDoctor("its database is broken")
-			f := besiegeOn(t, db, func(c *Config, _ *Options) { c.DatabaseURL = withUser(t, db.URL, url.UserPassword(role, role)) })
+			f := besiegeOn(t, db, func(c *Config, o *Options) {
+				c.DatabaseURL = withUser(t, db.URL, url.UserPassword(role, role))
+				o.agentPatience = time.Second // the server goes on without its agent
+			})
 			admin := f.person(auth.Admin)
 			secret, _ := f.token("the-admin", "*:*")
 			paths := f.pageOfEach(f.furnish("thing"))

@@ -54,6 +54,9 @@ type Options struct {
 	// drained ends the time of draining early. Tests know when a balancer has
 	// heard; nobody else does.
 	drained <-chan struct{}
+	// agentPatience is the patience of the agent of this machine. Tests do not wait for
+	// a minute.
+	agentPatience time.Duration
 }
 
 // Server is everything that `weir up` or `weir server` runs.
