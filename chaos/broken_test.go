@@ -93,14 +93,18 @@ func TestBrokenBuild(t *testing.T) {
 			if found := b.run(newRun(t), false); len(found) > 0 {
 				t.Errorf("the real engine is accused: %s", Report(found))
 			}
-			r := newRun(t)
-			for _, e := range b.edits {
-				r.apply(e)
-			}
+			// Where the machine is slow, a run may pass by the moment at which the fault shows.
 			began := time.Now()
-			found := b.run(r, true)
-			if len(found) == 0 {
-				t.Fatal("nobody noticed")
+			var found []Finding
+			for tries := 0; len(found) == 0; tries++ {
+				if tries == 3 {
+					t.Fatal("nobody noticed")
+				}
+				r := newRun(t)
+				for _, e := range b.edits {
+					r.apply(e)
+				}
+				found = b.run(r, true)
 			}
 			t.Logf("found in %s: %s", time.Since(began).Round(time.Millisecond), strings.Join(rules(found), "; "))
 		})

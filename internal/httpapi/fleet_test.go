@@ -184,7 +184,7 @@ func TestDevicesOverHTTP(t *testing.T) {
 			t.Errorf("%s: %q, wanted %q", query, got, want)
 		}
 	}
-	otto.want(http.StatusUnprocessableEntity, "GET", "/devices?label=x", nil)
+	otto.want(http.StatusUnprocessableEntity, "GET", "/devices?label=x%3E", nil)
 	otto.want(http.StatusNotFound, "GET", "/fleet/jobs/none/results", nil)
 	otto.want(http.StatusNotFound, "GET", "/fleet/jobs/none/cases", nil)
 	otto.want(http.StatusOK, "POST", "/devices/A1/release", map[string]string{"reason": "done"}).into(&did)
