@@ -144,8 +144,13 @@ func (w *world) handsOver(bad agent.Config, breaks, code, words string) {
 		message = one[string](w, `select coalesce(max(message), '') from weir.events where task = $1 and type = 'returned' and data ->> 'fault' = $2`, w.task(job, "a").ID, code)
 		return message != ""
 	})
-	if !strings.Contains(message, words) {
+	if strings.Count(message, words) != 1 {
 		w.Errorf("the person reads %q", message)
+	}
+	// Where the fault has a word of its own, the message does not repeat it.
+	word := one[string](w, `select weir._words('word.' || $1)`, code)
+	if said := one[string](w, `select message from weir.node_faults where fault = $1`, code); strings.HasPrefix(said, word) {
+		w.Errorf("node show says %q after %q", said, word)
 	}
 	w.run(w.config("good", map[string]int{"sh": 1}))
 	if got := w.end(job, "a"); got.State != "done" {
