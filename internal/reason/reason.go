@@ -150,8 +150,12 @@ func (s speaker) fill(text, code string, args map[string]any, optional bool) str
 	return said.String()
 }
 
-// argument is a value in a form: span, time, minute, clock, word or none.
+// argument is a value in a form: span, time, minute, clock, word, one that counts (many.FORM
+// has its words) or none.
 func (s speaker) argument(value any, form string) string {
+	if _, counts := s.words("many." + form); counts {
+		return s.sentence("many."+form, map[string]any{"n": value})
+	}
 	switch v := value.(type) {
 	case map[string]any:
 		code, _ := v["code"].(string)
