@@ -289,6 +289,8 @@ func (s *Store) open(ctx context.Context, list []opening) ([]weir.ID, error) {
 	})
 }
 
+const keyedSQL = `select k.id from weir.idempotency k where k.job and k.key = any($1)`
+
 // --- jobs
 
 // jobRow is what building and planning need of a job.
