@@ -99,6 +99,14 @@ func Say(language, code string, args map[string]any) string {
 	return speaker(language).sentence(code, args)
 }
 
+// Named reports whether the sentence of a code begins with a name, such as that of a step,
+// which is written as it is also at the begin of a line.
+func Named(language, code string) bool {
+	text, _ := speaker(language).words(code)
+	m := token.FindStringSubmatch(strings.TrimPrefix(text, "["))
+	return m != nil && m[1] != "" && m[2] == ""
+}
+
 // speaker is a language.
 type speaker string
 

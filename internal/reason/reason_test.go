@@ -92,3 +92,14 @@ func TestSpan(t *testing.T) {
 		}
 	}
 }
+
+// A sentence that begins with a name is not to be capitalized.
+func TestNamed(t *testing.T) {
+	for code, want := range map[string]bool{
+		"lane_taken": true, "canceled_by": true, "pc_full": true, "held": false, "pool_full": false, "fleet_stands": false, "of_a_newer_database": false,
+	} {
+		if Named("en", code) != want {
+			t.Errorf("%s: %t", code, !want)
+		}
+	}
+}

@@ -137,6 +137,17 @@ func where(ctx context.Context, t view.Task, alone map[string]string) string {
 	return t.Cause
 }
 
+// gateSaid is the reason of a gate, in the language of the page. A name at its begin, such as
+// that of a step, stays as it is written.
+func gateSaid(ctx context.Context, g work.Reason) string {
+	language := locale.From(ctx).Code
+	text := ui.Line(g.In(language))
+	if g.Named(language) {
+		return text
+	}
+	return ui.Sentence(text)
+}
+
 // heldSaid is why a task is held, in the language of the page. The command that a reason
 // advises is a button here.
 func heldSaid(ctx context.Context, t view.Task) string {
