@@ -257,6 +257,9 @@ func (at *attempt) nodeFault(e evidence) *driver.Broken {
 	if b := driver.BrokenBy(e.err); b != nil {
 		return b
 	}
+	if at.own && errors.Is(e.err, driver.ErrNoProgram) {
+		return &driver.Broken{Fault: node.NoDriver, Err: e.err}
+	}
 	if !e.begun {
 		return nil
 	}
