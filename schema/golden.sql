@@ -2221,6 +2221,8 @@ function _try_open(lanes text[], pools text[], t timestamp with time zone) retur
   plpgsql volatile set search_path=weir, pg_temp: Opens keys; an error stops nobody but them.
 function _ungranted() returns SETOF text
   sql stable set search_path=weir, pg_temp: The roles and grants that are missing.
+function _unknown_users(names text[]) returns text[]
+  sql stable set search_path=weir, pg_temp: Names that no user has.
 function _unserved_work(within interval, t timestamp with time zone, without integer DEFAULT NULL::integer) returns TABLE(service text, labels jsonb, due timestamp with time zone, what text)
   sql stable set jit=off, search_path=weir, pg_temp: Work that is due soon and that nobody who is awake can do.
 function _wait_for_keys(keys text[], lane boolean, whole boolean, wait text) returns boolean

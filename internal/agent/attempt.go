@@ -33,6 +33,8 @@ type attempt struct {
 	node.Assignment
 	agent *Agent
 	run   node.Run
+	// own is set if the node itself names the program: one that is missing is its fault.
+	own bool
 	// around are the commands before and after the work, base is what they have in common
 	// with it, and touched is set when the first of them, or the work, may have begun.
 	around  node.Around
@@ -366,6 +368,7 @@ func (at *attempt) readRun() error {
 	}
 	if own, ok := at.agent.config.Services[at.Service]; ok && run.Driver == "" {
 		run = own.For(run)
+		at.own = true
 	}
 	if name := at.agent.config.DeviceDriver; name != "" && at.Device != nil {
 		run.Driver = name

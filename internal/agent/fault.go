@@ -83,7 +83,7 @@ func (a *Agent) blame(at *attempt, b *driver.Broken) {
 	case now-was.until < restForget:
 		tries = was.tries + 1
 	}
-	f := &fault{code: b.Fault, message: at.mask.String(b.Error()), driver: at.run.Driver, begun: now, tries: tries}
+	f := &fault{code: b.Fault, message: at.mask.String(b.Err.Error()), driver: at.run.Driver, begun: now, tries: tries}
 	f.until = now + a.rest(tries)
 	a.faults[at.Service] = f
 	a.log.Warn("this node cannot do a service now; it leaves it to others for a while", "service", at.Service, "fault", f.code, "error", f.message, "for", f.until-now)
@@ -215,7 +215,7 @@ func (a *Agent) checked(failed map[string]error, machine *driver.Broken) {
 		var f *fault
 		switch err := failed[name]; {
 		case machine != nil:
-			f = &fault{code: machine.Fault, message: machine.Error()}
+			f = &fault{code: machine.Fault, message: machine.Err.Error()}
 		case err != nil:
 			f = &fault{code: node.NoDriver, message: problem.Explain(err).What, driver: name}
 		}
@@ -257,6 +257,9 @@ func (at *attempt) nodeFault(e evidence) *driver.Broken {
 	if b := driver.BrokenBy(e.err); b != nil {
 		return b
 	}
+	if at.own && errors.Is(e.err, driver.ErrNoProgram) {
+		return &driver.Broken{Fault: node.NoDriver, Err: e.err}
+	}
 	if !e.begun {
 		return nil
 	}
@@ -273,20 +276,20 @@ func (at *attempt) nodeFault(e evidence) *driver.Broken {
 	left, ok := space(string(at.dir))
 	fullAt := time.Duration(a.fullAt.Load())
 	if ok && left < fullMost || fullAt > at.claimed && uptime.Now()-fullAt < fullWithin {
-		return &driver.Broken{Fault: node.DiskFull, Err: fmt.Errorf("%w: %s", full(a.config.Dir, left), what)}
+		return &driver.Broken{Fault: node.DiskFull, Err: fmt.Errorf("%w: %s", full(a.config.Dir, left).Err, what)}
 	}
 	return nil
 }
 
 // full is the fault of a disk that has no room.
 func full(dir string, left uint64) *driver.Broken {
-	return &driver.Broken{Fault: node.DiskFull, Err: fmt.Errorf("disk full: %d bytes are left for %s", left, dir)}
+	return &driver.Broken{Fault: node.DiskFull, Err: fmt.Errorf("%d bytes are left for %s", left, dir)}
 }
 
 // folderFault is the fault of a folder that cannot be made or written.
 func folderFault(err error) *driver.Broken {
 	if b := driver.BrokenBy(err); b != nil {
-		return &driver.Broken{Fault: b.Fault, Err: fmt.Errorf("disk full: %w", err)}
+		return b
 	}
 	return &driver.Broken{Fault: node.FolderGone, Err: err}
 }

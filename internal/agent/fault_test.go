@@ -131,6 +131,35 @@ func TestWorkWithoutADriverIsHandedBack(t *testing.T) {
 	one[bool](w, `select weir.cancel_job($1) is not null`, job)
 }
 
+// TestAProgramThatANodeLacksIsItsFault gives a node a service whose program is not there: the
+// step costs nothing and is done by another node. A program that the task itself names is the
+// task's own mistake.
+func TestAProgramThatANodeLacksIsItsFault(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bad := w.config("bad", map[string]int{"path": 1, "bare": 1, "sh": 1})
+	bad.Rest = time.Hour
+	bad.Services = map[string]node.Run{
+		"path": {Driver: "exec", Argv: []string{"/nonexistent/render"}}, "bare": {Driver: "exec", Argv: []string{"no-such-program-here"}},
+	}
+	w.run(bad)
+	job := w.submit(step{"key": "path", "service": "path", "max_attempts": 1}, step{"key": "bare", "service": "bare", "max_attempts": 1})
+	w.faults("bad", "path", node.NoDriver)
+	w.faults("bad", "bare", node.NoDriver)
+	own := w.submit(step{"key": "own", "service": "sh", "max_attempts": 1, "run": map[string]any{"driver": "exec", "argv": []string{"/nonexistent/render"}}})
+	if got := w.end(own, "own"); got.State != "failed" {
+		t.Errorf("%+v", got)
+	}
+	good := w.config("good", map[string]int{"path": 1, "bare": 1})
+	good.Services = map[string]node.Run{"path": {Driver: "exec", Argv: []string{"/bin/true"}}, "bare": {Driver: "exec", Argv: []string{"true"}}}
+	w.run(good)
+	for _, key := range []string{"path", "bare"} {
+		if got := w.end(job, key); got.State != "done" {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
 // handsOver runs a step that breaks something on the node "bad" and is then done by
 // another node, with the only attempt that it has.
 func (w *world) handsOver(bad agent.Config, breaks, code, words string) {
@@ -144,8 +173,13 @@ func (w *world) handsOver(bad agent.Config, breaks, code, words string) {
 		message = one[string](w, `select coalesce(max(message), '') from weir.events where task = $1 and type = 'returned' and data ->> 'fault' = $2`, w.task(job, "a").ID, code)
 		return message != ""
 	})
-	if !strings.Contains(message, words) {
+	if strings.Count(message, words) != 1 {
 		w.Errorf("the person reads %q", message)
+	}
+	// Where the fault has a word of its own, the message does not repeat it.
+	word := one[string](w, `select weir._words('word.' || $1)`, code)
+	if said := one[string](w, `select message from weir.node_faults where fault = $1`, code); strings.HasPrefix(said, word) {
+		w.Errorf("node show says %q after %q", said, word)
 	}
 	w.run(w.config("good", map[string]int{"sh": 1}))
 	if got := w.end(job, "a"); got.State != "done" {

@@ -311,6 +311,10 @@ func TestDeviceCommands(t *testing.T) {
 	if d := r.health("d01", HealthRetired); d.HealthBy != "ann" || !strings.Contains(d.HealthNote, "broken glass") {
 		t.Errorf("%+v", d)
 	}
+	_, err = r.store.Submit(ctx, "ann", r.spec(func(s *Spec) { s.Target = Target{Devices: []string{"d01"}} }), "")
+	if p := r.refused(invalid, err); p.Pattern != "device %s is retired" || p.Command != "weir device release d01" {
+		t.Errorf("%+v", p)
+	}
 	id := r.submit("rest", nil)
 	r.units(id, "1 waiting")
 }

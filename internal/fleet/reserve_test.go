@@ -65,9 +65,12 @@ func TestReservationIsOnesOwn(t *testing.T) {
 	ctx, s := t.Context(), r.store
 	ann, bob := Holder{By: "ann (token ci)", Name: "ann"}, Holder{By: "bob", Name: "bob"}
 	r.report("PC-01", named("d", 1)...)
-	for _, until := range []time.Time{{}, time.Now().Add(-time.Minute), time.Now().Add(31 * 24 * time.Hour)} {
+	for until, next := range map[time.Time]string{
+		{}: "give a time to come", time.Now().Add(-time.Minute): "give a time to come",
+		time.Now().Add(31 * 24 * time.Hour): "give 30d or less, and reserve it again before it ends",
+	} {
 		_, err := s.Reserve(ctx, ann, "d01", "", until)
-		if p := r.refused(invalid, err); p.Field != "until" {
+		if p := r.refused(invalid, err); p.Field != "until" || p.Next != next {
 			t.Errorf("%+v", p)
 		}
 	}

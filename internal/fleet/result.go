@@ -31,11 +31,27 @@ type Result struct {
 	EndedAt   *time.Time      `json:"ended_at,omitempty"`
 }
 
+// Said is the result, or without one what went wrong.
+func (r Result) Said() string {
+	if len(r.Result) > 0 {
+		return string(r.Result)
+	}
+	return r.Cause
+}
+
+// Unread says which JUnit files of the run were refused, and why.
+func (r Result) Unread() string {
+	if r.Tests == nil || r.Tests.Fault == "" {
+		return ""
+	}
+	return "JUnit: " + r.Tests.Fault
+}
+
 // Tests is what the JUnit files of a run say together.
 type Tests struct {
 	junit.Report
-	// Fault says which file could not be read.
-	Fault string `json:"fault,omitempty"`
+	// Fault says which files could not be read, and why.
+	Fault string `json:"fault,omitempty" doc:"Which files could not be read, and why."`
 }
 
 // FailedCase is a case that failed on some devices.

@@ -68,7 +68,7 @@ func TestResults(t *testing.T) {
 	if u := list[1]; string(u.Result) != `{"fps": 60}` || u.Tests.Report.Tests != 4 || u.Tests.Failures != 1 || u.Tests.Skipped != 1 || u.Tests.Failed[0].Name != "closes" {
 		t.Errorf("%+v %+v", u, u.Tests)
 	}
-	if u := list[2]; u.State != UnitDone || !strings.Contains(u.Tests.Fault, "document type") || u.Tests.Report.Tests != 0 {
+	if u := list[2]; u.State != UnitDone || !strings.HasPrefix(u.Tests.Fault, "junit.xml: ") || !strings.Contains(u.Tests.Fault, "document type") || u.Tests.Report.Tests != 0 {
 		t.Errorf("%+v %+v", u, u.Tests)
 	}
 	cases, err := r.store.Cases(t.Context(), id, 10)

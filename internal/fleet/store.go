@@ -197,8 +197,8 @@ func (s *Store) results(ctx context.Context, id weir.ID, f UnitFilter, after, mo
 			coalesce(sum(r.failures), 0)::int as failures, coalesce(sum(r.errors), 0)::int as errors,
 			coalesce(sum(r.skipped), 0)::int as skipped, coalesce(sum(r.seconds), 0) as seconds,
 			coalesce(jsonb_path_query_array(jsonb_agg(r.failed order by r.artifact), '$[*][*]'), '[]') as failed,
-			coalesce(string_agg(r.fault, '; ' order by r.artifact), '') as fault
-			from weir.test_reports r where r.task = u.task
+			coalesce(string_agg(coalesce(a.name || ': ', '') || r.fault, '; ' order by r.artifact), '') as fault
+			from weir.test_reports r left join weir.artifacts a on a.id = r.artifact where r.task = u.task
 				and r.attempt = (select max(m.attempt) from weir.test_reports m where m.task = u.task)) r
 		order by u.unit`, id, after, f.State, f.Device, f.PC, most)
 	if err != nil {

@@ -267,7 +267,7 @@ func TestReads(t *testing.T) {
 		t.Fatal(units, err)
 	}
 	w, err := r.store.Why(t.Context(), id, 0)
-	if err != nil || w.Summary != "active: 20 running, 5 waiting" || len(w.Devices) != 5 || w.Devices[0].Why != "all 20 slots of PC-01 are taken" {
+	if err != nil || w.Summary != "active: 20 running, 5 waiting" || len(w.Devices) != 5 || w.Devices[0].Why != "PC-01: all 20 slots are taken" {
 		t.Fatal(w, err)
 	}
 	devices, err := r.store.Devices(t.Context(), DeviceFilter{PC: "PC-01", Search: "A1", Online: "true"}, page(3))

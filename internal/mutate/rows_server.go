@@ -39,6 +39,11 @@ var serverRows = []Row{
 		agentTests, "TestAFullDiskIsNamed",
 	},
 	{
+		"a program that the node lacks is the fault of the node", "internal/agent/fault.go",
+		`if at.own && errors.Is(e.err, driver.ErrNoProgram) {`, `if false {`,
+		agentTests, "TestAProgramThatANodeLacksIsItsFault",
+	},
+	{
 		"a driver that answers again is offered", "internal/agent/fault.go",
 		`case f == nil && was != nil && was.until == 0:`, `case false:`,
 		agentTests, "TestADriverThatAnswersAgainIsOffered",

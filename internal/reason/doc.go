@@ -6,7 +6,9 @@
 // for people only: nothing reads them back. A language is a file: en.json is what all
 // others are measured by, and ko.json is Korean. A value has places: {pool} takes the
 // argument of that name, {in:span} gives it a form, and what stands in [brackets] is left
-// out where an argument is missing. An argument that is itself a reason (an object with a
+// out where an argument is missing. With n = 1 the words of CODE.one are used, where there
+// are some; {ahead:tasks} counts another argument with the words of many.tasks and
+// many.tasks.one. An argument that is itself a reason (an object with a
 // code) is said in the same language. {command} is the command that is advised; its words
 // stand under command.CODE.
 //

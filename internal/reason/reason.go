@@ -99,6 +99,14 @@ func Say(language, code string, args map[string]any) string {
 	return speaker(language).sentence(code, args)
 }
 
+// Named reports whether the sentence of a code begins with a name, such as that of a step,
+// which is written as it is also at the begin of a line.
+func Named(language, code string) bool {
+	text, _ := speaker(language).words(code)
+	m := token.FindStringSubmatch(strings.TrimPrefix(text, "["))
+	return m != nil && m[1] != "" && m[2] == ""
+}
+
 // speaker is a language.
 type speaker string
 
@@ -150,8 +158,12 @@ func (s speaker) fill(text, code string, args map[string]any, optional bool) str
 	return said.String()
 }
 
-// argument is a value in a form: span, time, minute, clock, word or none.
+// argument is a value in a form: span, time, minute, clock, word, one that counts (many.FORM
+// has its words) or none.
 func (s speaker) argument(value any, form string) string {
+	if _, counts := s.words("many." + form); counts {
+		return s.sentence("many."+form, map[string]any{"n": value})
+	}
 	switch v := value.(type) {
 	case map[string]any:
 		code, _ := v["code"].(string)

@@ -355,7 +355,7 @@ func TestLimitComesBack(t *testing.T) {
 	}
 	r.open()
 	r.want(x.ID, "test/a/1 AVAILABLE", "test/b/1 PENDING", "test/c/1 FAILED")
-	if got := r.task(x.ID, "test/b/1").Cause; got != "waits for room: at most 1 runs of this rollout at once" {
+	if got := r.task(x.ID, "test/b/1").Cause; got != "waits for room: at most 1 run of this rollout at once" {
 		t.Fatal(got)
 	}
 }

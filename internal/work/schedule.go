@@ -152,6 +152,12 @@ func (s *Store) putSchedule(ctx context.Context, who auth.Subject, in *PuttingSc
 		Name: in.Schedule, Spec: b.Spec, Zone: b.Zone, Missed: weir.Missed(b.Missed), CatchUp: time.Duration(b.CatchUp),
 		Jitter: time.Duration(b.Jitter), Paused: b.Paused, Workflow: b.Workflow, Overlap: weir.Overlap(b.Overlap), By: who.By(),
 	}
+	// A single run of which the time is over would start at once. One that is there already
+	// may be set again. A minute is for clocks that differ.
+	now := time.Now()
+	if first, err := want.First(now); err == nil && first.Before(now.Add(-time.Minute)) && (!exists || is.Spec != b.Spec) {
+		return out, problem.Refuse("spec", "give a time to come", "it is past")
+	}
 	if b.Task != nil {
 		want.Task = b.Task.Task()
 	}

@@ -85,6 +85,9 @@ func (r Reason) In(language string) string {
 	return (&reason.Coded{Code: r.Code, Args: r.Args}).In(language, r.Text)
 }
 
+// Named reports whether that begins with a name, which is written as it is.
+func (r Reason) Named(language string) bool { return reason.Named(language, r.Code) }
+
 func reasonsOf(reasons []weir.Reason, err error) (op.Page[Reason], error) {
 	out := make([]Reason, len(reasons))
 	for i, r := range reasons {

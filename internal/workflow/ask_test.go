@@ -310,3 +310,18 @@ func TestAskedOneByOne(t *testing.T) {
 		},
 	)
 }
+
+// A step whose people do not exist says so, because nobody will decide.
+func TestAnApprovalOfNobodySaysSo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.put("name: w\nsteps:\n  - {key: a, service: s, approval: {text: the editor, by: [ann, bob]}}")
+	task := r.held(r.run("w", nil), "a")
+	if got, want := r.why(task), "waits for approval: the editor; may decide: ann, bob, and none of them is a user here"; got != want {
+		t.Errorf("why: %s", got)
+	}
+	r.user("bob")
+	if got, want := r.why(task), "waits for approval: the editor; may decide: ann, bob"; got != want {
+		t.Errorf("why: %s", got)
+	}
+}

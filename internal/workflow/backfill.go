@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/auth"
@@ -38,13 +41,15 @@ type BackfillBody struct {
 type Backfilled struct {
 	Times []time.Time `json:"times"`
 	Jobs  []weir.ID   `json:"jobs" doc:"One for each time; none if it was only asked when."`
+	// Existed are those of Jobs that were not made now.
+	Existed []weir.ID `json:"existed" doc:"Those of the jobs that were there already: nothing new was made for them."`
 }
 
 // Backfill makes a job for each time in the past that a timetable names, the
 // oldest first. Their scheduled_at is that time. A run that was made before, by
 // the schedule or by a backfill, is not made again: its job is in the list.
 func (s *Store) Backfill(ctx context.Context, who auth.Subject, in *Backfilling) (Backfilled, error) {
-	r, none := &in.Body, Backfilled{Times: []time.Time{}, Jobs: []weir.ID{}}
+	r, none := &in.Body, Backfilled{Times: []time.Time{}, Jobs: []weir.ID{}, Existed: []weir.ID{}}
 	table := weir.Schedule{Spec: r.Spec, Zone: r.Zone, Workflow: in.Workflow}
 	options := r.Options
 	if options != nil {
@@ -97,7 +102,7 @@ func (s *Store) Backfill(ctx context.Context, who auth.Subject, in *Backfilling)
 	case more:
 		return none, problem.Refuse("to", "take a shorter span", "there are more than %d runs in it", backfillMost)
 	case r.DryRun || len(times) == 0:
-		return Backfilled{append(none.Times, times...), none.Jobs}, nil
+		return Backfilled{append(none.Times, times...), none.Jobs, none.Existed}, nil
 	}
 	if options == nil {
 		options = &definition.Options{}
@@ -111,16 +116,34 @@ func (s *Store) Backfill(ctx context.Context, who auth.Subject, in *Backfilling)
 	if err != nil {
 		return none, err
 	}
-	list := make([]opening, len(times))
+	list, keys := make([]opening, len(times)), make([]string, len(times))
 	for i, t := range times {
-		list[i] = one
-		list[i].ScheduledAt, list[i].Schedule, list[i].Key = t, table.Name, runKey(table, t)
+		list[i], keys[i] = one, runKey(table, t)
+		list[i].ScheduledAt, list[i].Schedule, list[i].Key = t, table.Name, keys[i]
+	}
+	was, err := s.keyed(ctx, keys)
+	if err != nil {
+		return none, fmt.Errorf("backfill %s: %w", table.Workflow, err)
 	}
 	ids, err := s.open(ctx, list)
 	if err != nil {
 		return none, fmt.Errorf("backfill %s: %w", table.Workflow, err)
 	}
-	return Backfilled{times, ids}, nil
+	for _, id := range ids {
+		if slices.Contains(was, id) {
+			none.Existed = append(none.Existed, id)
+		}
+	}
+	return Backfilled{times, ids, none.Existed}, nil
+}
+
+// keyed returns the jobs that answer to these idempotency keys.
+func (s *Store) keyed(ctx context.Context, keys []string) ([]weir.ID, error) {
+	rows, err := s.pool.Query(ctx, keyedSQL, keys)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[weir.ID])
 }
 
 // momentIn reads a time, or the begin of a day in a zone: the days of a timetable are

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -58,6 +59,8 @@ type PutBody struct {
 type Stored struct {
 	Workflow
 	Created bool `json:"created,omitempty" doc:"The version is new. Left out: it said the same already."`
+	// Warnings are of what only a server knows.
+	Warnings []definition.Fault `json:"warnings,omitempty" doc:"Users whom an approval names and who do not exist."`
 }
 
 // New implements [op.Defined].
@@ -192,17 +195,24 @@ var (
 			if err == nil {
 				out.Workflow, out.Created, err = s.Put(ctx, who.By(), d, in.Body.Source, PutOptions{Inactive: in.Body.Inactive})
 			}
+			if err == nil {
+				out.Warnings, err = s.warnings(ctx, d)
+			}
 			return out, faulty(err)
 		})
 	Lint = op.New(large(onWorkflows(http.MethodPost, "lint", "/lint", auth.Read, "Say what is wrong with a definition")),
-		func(_ context.Context, _ *Store, _ auth.Subject, in *Linting) (Linted, error) {
+		func(ctx context.Context, s *Store, _ auth.Subject, in *Linting) (Linted, error) {
 			d, faults, err := in.Body.read()
 			if err != nil {
 				return Linted{}, err
 			}
 			out := Linted{Faults: []definition.Fault{}}
 			if faults.Err() == nil {
-				faults, out.Name = append(faults, d.Lint()...), d.Name
+				more, err := s.warnings(ctx, d)
+				if err != nil {
+					return Linted{}, err
+				}
+				faults, out.Name = slices.Concat(faults, d.Lint(), more), d.Name
 			}
 			out.Faults, out.Good = append(out.Faults, faults...), faults.Err() == nil
 			return out, nil

@@ -16,7 +16,7 @@ type Preview struct {
 	definition.Preview
 	Nodes []string `json:"nodes,omitempty" doc:"Those that live and could take it."`
 	// WhyNot says what keeps the other nodes that offer the service from taking the step,
-	// or that no node offers it, and which pools, secrets and workflows do not exist.
+	// or that no node offers it, and which pools, secrets, workflows and users do not exist.
 	WhyNot []string `json:"why_not,omitempty" doc:"What is in the way of the others."`
 }
 
@@ -61,7 +61,7 @@ func (s *Store) PlanDefinition(ctx context.Context, d *definition.Definition, op
 }
 
 // missing adds what the steps name and the database does not have: pools, secrets,
-// workflows.
+// workflows, users.
 func (s *Store) missing(ctx context.Context, d *definition.Definition, steps []Preview) error {
 	named := func(step *definition.Step) [][2]string {
 		var out [][2]string
@@ -76,6 +76,9 @@ func (s *Store) missing(ctx context.Context, d *definition.Definition, steps []P
 		if step.Workflow != "" && step.Workflow != d.Name {
 			out = append(out, [2]string{"workflow", step.Workflow})
 		}
+		for _, name := range step.Users() {
+			out = append(out, [2]string{"user", name})
+		}
 		return out
 	}
 	all := map[string][]string{}
@@ -87,7 +90,7 @@ func (s *Store) missing(ctx context.Context, d *definition.Definition, steps []P
 	if len(all) == 0 {
 		return nil
 	}
-	gone, err := s.absent(ctx, all["pool"], all["secret"], all["workflow"])
+	gone, err := s.absent(ctx, all)
 	if err != nil {
 		return err
 	}
@@ -99,6 +102,22 @@ func (s *Store) missing(ctx context.Context, d *definition.Definition, steps []P
 		}
 	}
 	return nil
+}
+
+// warnings returns what is likely not meant in a definition and only the database knows.
+func (s *Store) warnings(ctx context.Context, d *definition.Definition) (definition.Faults, error) {
+	var named, gone []string
+	for i := range d.Steps {
+		named = append(named, d.Steps[i].Users()...)
+	}
+	if len(named) == 0 {
+		return nil, nil
+	}
+	found, err := s.absent(ctx, map[string][]string{"user": named})
+	for n := range found {
+		gone = append(gone, n[1])
+	}
+	return d.WarnOfUsers(gone), err
 }
 
 // placed returns which machines could take a class, and what keeps the others from it.

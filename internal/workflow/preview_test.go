@@ -1,10 +1,13 @@
 package workflow
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/weirhq/weir/internal/auth"
+	"github.com/weirhq/weir/internal/op"
 	"github.com/weirhq/weir/internal/workflow/definition"
 )
 
@@ -56,6 +59,7 @@ func TestPlanSaysWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.exec(`select weir.set_pool('few', 3)`)
+	r.user("ann")
 	r.exec(`select weir.put_secret('here', 'x', 'k', 1)`)
 	r.put("name: inner\nsteps: [{key: x, service: s}]")
 	r.put(`
@@ -67,7 +71,8 @@ steps:
   - {key: d, workflow: inner@7}
   - {key: e, workflow: nobody}
   - {key: f, workflow: w, when: params.again == true}
-  - {key: g, service: s, pool: many, when: "false"}`)
+  - {key: g, service: s, pool: many, when: "false"}
+  - {key: h, service: s, approval: {text: the editor, by: [ann, bob, "role:admin"]}}`)
 	r.exec(`select weir.register_worker('w', array['s'])`)
 	steps, err := r.store.Plan(t.Context(), "w", 0, definition.Options{})
 	if err != nil {
@@ -77,8 +82,39 @@ steps:
 	for _, s := range steps {
 		lines = append(lines, s.Key+": "+strings.Join(s.WhyNot, ", "))
 	}
-	want := "a: \nb: there is no pool many, there is no secret gone, there is no secret lost\nc: \nd: there is no workflow inner@7\ne: there is no workflow nobody\nf: \ng: "
+	want := "a: \nb: there is no pool many, there is no secret gone, there is no secret lost\nc: \nd: there is no workflow inner@7\ne: there is no workflow nobody\nf: \ng: \nh: there is no user bob"
 	if got := strings.Join(lines, "\n"); got != want {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+// An approval may name a user who comes later, but who stores or checks it is told.
+func TestAnApprovalOfNobodyIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	const source = "name: w\nsteps:\n  - {key: a, service: s, approval: {text: the editor, by: [ann, \"role:admin\", bob]}}"
+	warned := func(faults []definition.Fault) (out string) {
+		for _, f := range faults {
+			out += fmt.Sprintf("%d:%d %s %s %v\n", f.Line, f.Column, f.Path, f.What, f.Warning)
+		}
+		return out
+	}
+	ops := op.Local{Stores: []any{r.store}, Who: func(context.Context) auth.Subject { return auth.System("test") }}
+	for _, users := range []string{"", "ann"} {
+		want := "3:60 steps[0].approval.by[0] there is no user \"ann\" true\n"
+		if users != "" {
+			r.user(users)
+			want = ""
+		}
+		want += "3:79 steps[0].approval.by[2] there is no user \"bob\" true\n"
+		body := DefinitionBody{Source: source}
+		linted, err := Lint.Call(t.Context(), ops, &Linting{Body: body})
+		if got := warned(linted.Faults); err != nil || !linted.Good || got != want {
+			t.Errorf("lint: %s %v", got, err)
+		}
+		stored, err := Put.Call(t.Context(), ops, &Putting{Body: PutBody{DefinitionBody: body}})
+		if got := warned(stored.Warnings); err != nil || got != want {
+			t.Errorf("put: %s %v", got, err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package workflow
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -275,6 +276,10 @@ func TestBackfill(t *testing.T) {
 	}
 	// The same days give the same jobs again.
 	ask.Body.To = "2026-01-05"
+	out, err := r.store.Backfill(t.Context(), auth.System("ann"), ask)
+	if err != nil || !slices.Equal(out.Existed, jobs) {
+		t.Error(out.Existed, jobs, err)
+	}
 	times, again, err := backfill(ask)
 	if err != nil || len(times) != 4 || again[0] != jobs[0] || again[2] != jobs[2] {
 		t.Fatal(times, again, jobs, err)

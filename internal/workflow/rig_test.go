@@ -73,6 +73,12 @@ func leads(t *testing.T, db *testdb.DB) *coordinator.Term {
 	}
 }
 
+// user makes a user.
+func (r *rig) user(name string) {
+	r.Helper()
+	r.exec(`insert into weir.users (id, name, role, created_at) values (gen_random_uuid(), $1, 'operator', now())`, name)
+}
+
 // put stores a definition written in YAML.
 func (r *rig) put(text string) Workflow {
 	r.Helper()

@@ -289,6 +289,8 @@ func (s *Store) open(ctx context.Context, list []opening) ([]weir.ID, error) {
 	})
 }
 
+const keyedSQL = `select k.id from weir.idempotency k where k.job and k.key = any($1)`
+
 // --- jobs
 
 // jobRow is what building and planning need of a job.
@@ -570,13 +572,14 @@ func (s *Store) machines(ctx context.Context) ([]machine, error) {
 	})
 }
 
-// absent returns which pools, secrets and workflows (name or name@version) do not exist,
-// each as a kind and a name.
-func (s *Store) absent(ctx context.Context, pools, secrets, workflows []string) (map[[2]string]bool, error) {
+// absent returns which pools, secrets, workflows (name or name@version) and users do not
+// exist, each as a kind and a name. named has the names of each kind.
+func (s *Store) absent(ctx context.Context, named map[string][]string) (map[[2]string]bool, error) {
 	rows, err := s.pool.Query(ctx, `select 'pool', n from unnest($1::text[]) n where not exists (select from weir.pools p where p.name = n)
 		union all select 'secret', n from unnest($2::text[]) n where not exists (select from weir.secrets x where x.name = n)
 		union all select 'workflow', n from unnest($3::text[]) n where not exists (select from weir.workflows w where w.name = split_part(n, '@', 1) and w.active
-			and split_part(n, '@', 2) in ('', w.version::text))`, pools, secrets, workflows)
+			and split_part(n, '@', 2) in ('', w.version::text))
+		union all select 'user', n from unnest(weir._unknown_users($4)) n`, named["pool"], named["secret"], named["workflow"], named["user"])
 	if err != nil {
 		return nil, fmt.Errorf("look for what the steps name: %w", err)
 	}

@@ -14,7 +14,14 @@ type Broken struct {
 	Err   error
 }
 
-func (b *Broken) Error() string { return b.Err.Error() }
+// Error names a full disk, because the error of the system may not. Where the fault itself
+// is said, Err alone is the message.
+func (b *Broken) Error() string {
+	if b.Fault == node.DiskFull {
+		return "disk full: " + b.Err.Error()
+	}
+	return b.Err.Error()
+}
 
 func (b *Broken) Unwrap() error { return b.Err }
 

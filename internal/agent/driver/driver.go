@@ -63,6 +63,9 @@ type Clearer interface {
 // that was suspended in between must not start a task that another worker may have.
 var ErrLate = errors.New("its lease ran out before it began")
 
+// ErrNoProgram is returned by Start if the program of the work is not on this machine.
+var ErrNoProgram = errors.New("there is no such program on this machine")
+
 // Late reports whether it is too late to start the work.
 func (w Work) Late() bool { return !w.Leash.IsZero() && !time.Now().Before(w.Leash) }
 

@@ -124,15 +124,16 @@ func counted(r fleet.Result, of func(*fleet.Tests) int) string {
 	return strconv.Itoa(of(r.Tests))
 }
 
-// resultText is the result, or what went wrong.
+// resultText is the result, or what went wrong, and which JUnit files were refused.
 func resultText(r fleet.Result) string {
-	switch {
-	case r.Tests != nil && r.Tests.Fault != "":
-		return "JUnit: " + r.Tests.Fault
-	case len(r.Result) > 0:
-		return command.Cut(string(r.Result), 120)
+	said := r.Said()
+	if len(r.Result) > 0 {
+		said = command.Cut(said, 120)
 	}
-	return r.Cause
+	if said != "" && r.Unread() != "" {
+		said += "; "
+	}
+	return said + r.Unread()
 }
 
 var caseListing = command.Listing[fleet.FailedCase]{

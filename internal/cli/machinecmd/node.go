@@ -63,7 +63,7 @@ var nodeListing = command.Listing[view.Node]{
 }
 
 // nodeNote is the one thing to know about a node where it stands: a dead one may
-// only be asleep.
+// only be asleep, a live one may claim nothing of a service because something is broken.
 func nodeNote(o *command.Output, n view.Node) string {
 	sleeps := n.WakeMethod != "" && (n.WakeState == "asleep" || n.WakeState == "waking")
 	switch {
@@ -71,9 +71,22 @@ func nodeNote(o *command.Output, n view.Node) string {
 		return n.WakeState + " since " + o.Ago(n.WakeAt) + ": " + n.WakeNote
 	case sleeps:
 		return n.WakeState + " since " + o.Ago(n.WakeAt)
+	case len(n.Faults) == 0:
+		return n.Note
 	}
-	return n.Note
+	var broken []string
+	for _, f := range n.Faults {
+		broken = append(broken, f.Service+" ("+faultWord(f)+")")
+	}
+	text := "broken: " + strings.Join(broken, ", ")
+	if n.Note != "" {
+		text += "; " + n.Note
+	}
+	return text
 }
+
+// faultWord is the kind of a fault in words.
+func faultWord(f view.NodeFault) string { return strings.ReplaceAll(f.Fault, "_", " ") }
 
 // wakeText says how a node is woken and whether it sleeps.
 func wakeText(o *command.Output, n view.Node) string {
@@ -126,7 +139,7 @@ func printNode(o *command.Output, n nodePage) error {
 		{"Registered", o.Both(n.RegisteredAt)},
 	}
 	for _, f := range n.Faults {
-		text := fmt.Sprintf("%s: %s: %s, since %s", f.Service, strings.ReplaceAll(f.Fault, "_", " "), f.Message, o.Both(f.Since))
+		text := fmt.Sprintf("%s: %s: %s, since %s", f.Service, faultWord(f), f.Message, o.Both(f.Since))
 		if !f.RetryAt.IsZero() {
 			text += ", next try " + o.Both(f.RetryAt)
 		}

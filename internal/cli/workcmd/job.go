@@ -233,11 +233,15 @@ func jobCancel(e *command.Env) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		said := fmt.Sprintf(": %d canceled, %d asked to stop", done.Ended, done.Asked)
+		if done.Ended+done.Asked == 0 { // a queued one has no tasks yet
+			said = " is canceled; it had no task to cancel or to ask"
+		}
 		return e.Output().Did(id.String(), struct {
 			ID        weir.ID `json:"id"`
 			Canceled  int     `json:"canceled"`
 			Requested int     `json:"requested"`
-		}{id, done.Ended, done.Asked}, "Job %s: %d canceled, %d asked to stop.", command.Short(id), done.Ended, done.Asked)
+		}{id, done.Ended, done.Asked}, "Job %s%s.", command.Short(id), said)
 	})
 }
 

@@ -11,51 +11,55 @@ import (
 	"github.com/weirhq/weir/internal/work"
 )
 
-// servedMost is how many workers are read to say who serves what. Where there
-// are more, nothing is said: somebody may be among the rest.
-const servedMost = 1000
+// servedMost is how many workers are read to say who serves what, classesMost for how many
+// classes of tasks it is asked why none is taken.
+const (
+	servedMost  = 1000
+	classesMost = 10
+)
 
-// Served knows the workers that live, to say of a task that nobody takes it.
+// Served knows why tasks that may start are not taken, and which workers live where there
+// are no tasks.
 type Served struct {
 	workers []view.Worker
-	// known is false when the workers were not read, or not all of them.
-	known bool
+	// why is the reason by class: the one that weir why gives.
+	why map[string]string
 }
 
-// whoServes reads the workers, if the tasks give a reason to: one of them may
-// start, or there is none and a person wants to know what to submit.
+// whoServes asks why the tasks that may start are not taken, once for each class. If there
+// are no tasks, it reads the workers: a person wants to know what to submit.
 func whoServes(ctx context.Context, s *app.Session, tasks []view.Task) (*Served, error) {
-	if len(tasks) > 0 && !slices.ContainsFunc(tasks, func(t view.Task) bool { return t.State == "available" }) {
-		return &Served{}, nil
+	if len(tasks) == 0 {
+		found, err := work.ListWorkers.Call(ctx, s.Operations, &work.ListingWorkers{Paged: op.Paged{Limit: servedMost}})
+		live := slices.DeleteFunc(found.Items, func(w view.Worker) bool { return w.State != "live" })
+		return &Served{workers: live}, err
 	}
-	found, err := work.ListWorkers.Call(ctx, s.Operations, &work.ListingWorkers{Paged: op.Paged{Limit: servedMost}})
-	if err != nil {
-		return nil, err
+	out := &Served{why: map[string]string{}}
+	for _, t := range tasks {
+		class := t.Class()
+		if _, known := out.why[class]; known || t.State != "available" || len(out.why) == classesMost {
+			continue
+		}
+		reasons, err := readWhy(ctx, s, t.ID)
+		if err != nil {
+			return nil, err
+		}
+		out.why[class] = ""
+		for _, r := range reasons {
+			if r.Gate == "worker" && !r.Open {
+				out.why[class] = r.Text
+			}
+		}
 	}
-	workers := found.Items
-	live := slices.DeleteFunc(workers, func(w view.Worker) bool { return w.State != "live" })
-	return &Served{workers: live, known: len(workers) < servedMost}, nil
+	return out, nil
 }
 
 // note is what to know about a task where it stands.
 func (s *Served) note(t view.Task) string {
-	note := taskNote(t)
-	if note == "" && t.State == "available" && s.known && !s.takes(t) {
-		return "no live worker serves it"
+	if note := taskNote(t); note != "" || t.State != "available" {
+		return note
 	}
-	return note
-}
-
-// takes says that a live worker serves the task and has its labels.
-func (s *Served) takes(t view.Task) bool {
-	return slices.ContainsFunc(s.workers, func(w view.Worker) bool {
-		for k, v := range t.Labels {
-			if w.Labels[k] != v {
-				return false
-			}
-		}
-		return slices.Contains(w.Services, t.Service)
-	})
+	return s.why[t.Class()]
 }
 
 // example is a submission that would be done, if one can be named.

@@ -19,6 +19,8 @@ type applied struct {
 	Version int    `json:"version"`
 	Active  bool   `json:"active"`
 	Created bool   `json:"created"`
+	// Warnings are of what only the server knows.
+	Warnings definition.Faults `json:"warnings,omitempty"`
 }
 
 func workflowApply(e *command.Env) *cobra.Command {
@@ -46,11 +48,14 @@ started with. If one of the files is wrong, none is stored.`,
 				if err != nil {
 					return err
 				}
-				all = append(all, applied{w.Name, w.Version, w.Active, w.Created})
+				all = append(all, applied{w.Name, w.Version, w.Active, w.Created, w.Warnings})
 				if !o.Data() {
 					if err := o.Did(w.Name, nil, "%s", appliedText(w)); err != nil {
 						return err
 					}
+				}
+				if o.Table() {
+					printFaults(o, w.Warnings)
 				}
 			}
 			if o.Data() {

@@ -2,6 +2,7 @@ package workflowcmd
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,8 @@ import (
 type backfilled struct {
 	At  time.Time `json:"at"`
 	Job weir.ID   `json:"job,omitzero"`
+	// Existed is set if the job was not made now.
+	Existed bool `json:"existed,omitempty"`
 }
 
 var backfillListing = command.Listing[backfilled]{
@@ -63,7 +66,7 @@ With --dry-run it only says which jobs it would make.`,
 		for i := range rows {
 			rows[i].At = made.Times[i]
 			if i < len(made.Jobs) {
-				rows[i].Job = made.Jobs[i]
+				rows[i].Job, rows[i].Existed = made.Jobs[i], slices.Contains(made.Existed, made.Jobs[i])
 			}
 		}
 		if err := backfillListing.Print(o, rows); err != nil || !o.Table() || len(rows) == 0 {
@@ -73,7 +76,8 @@ With --dry-run it only says which jobs it would make.`,
 			o.Say("%s would be made. Make them without --dry-run.", command.Plural(len(rows), "job", "jobs"))
 			return nil
 		}
-		o.Say("%s. See them with: weir job list --name %s", command.Plural(len(rows), "job", "jobs"), command.Clean(in.Workflow))
+		o.Say("%s made, %d existed. See them with: weir job list --name %s",
+			command.Plural(len(rows)-len(made.Existed), "job", "jobs"), len(made.Existed), command.Clean(in.Workflow))
 		return nil
 	})
 	flags := c.Flags()

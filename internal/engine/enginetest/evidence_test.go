@@ -32,7 +32,7 @@ func TestR15OutagesOfOneNodeAreNoPoison(t *testing.T) {
 		e.want(map[string]string{id: "available"})
 	}
 	c := e.why(9001, id, "lost")
-	if !strings.Contains(c.Reason, "5 workers were lost") || !strings.Contains(c.Reason, "1 of these losses count") {
+	if !strings.Contains(c.Reason, "5 workers were lost") || !strings.Contains(c.Reason, "1 of these losses counts,") {
 		t.Errorf("why: %q", c.Reason)
 	}
 	const found = `select coalesce(detail, '') from weir.doctor(at => $1) where name = 'no task loses worker after worker'`

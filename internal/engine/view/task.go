@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -56,6 +57,9 @@ type Task struct {
 	// HoldReason is the hold as a code, if Weir itself holds the task.
 	HoldReason *reason.Coded `json:"hold_reason,omitempty"`
 }
+
+// Class is what tasks have in common that the same workers can take: service and labels.
+func (t Task) Class() string { return fmt.Sprintf("%q %q", t.Service, t.Labels) }
 
 const taskColumns = `t.id, t.state::text, t.service, t.job, t.key, t.gate::text, t.since, t.priority::int, t.attempt, t.max_attempts, t.labels, t.params, t.result, t.cause,
 	t.hold, t.lane, t.rank, t.exclusive, t.pool, t.worker, t.rule::text, t.needs, t.unique_key, t.trace, t.timeout::text, t.created_at, t.run_at, t.started_at, t.until,

@@ -118,7 +118,7 @@ func (w *pages) createJoin(r *site.Request) (site.Done, error) {
 	}
 	return site.Done{Show: &site.View{
 		Head: ui.Head{Title: title, Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.nodes"), Href: "/nodes"}, {Label: ui.Say(ctx, "word.credentials"), Href: "/joins"}}},
-		Body: joinPage(made.Secret, joinCommand(origin(r.Request))),
+		Body: joinPage(made.Secret, joinCommand(r.Origin())),
 	}}, nil
 }
 

@@ -2,7 +2,6 @@ package accountpages
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/a-h/templ"
@@ -143,19 +142,11 @@ func (w *pages) showLink(r *site.Request, name string) (site.Done, error) {
 	if err != nil {
 		return site.Done{}, err
 	}
-	link := origin(r.Request) + "/setup?code=" + made.Secret
+	link := r.Origin() + "/setup?code=" + made.Secret
 	return site.Done{Show: &site.View{
 		Head: ui.Head{Title: ui.Say(ctx, "user.link.title", name), Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.users"), Href: "/users"}, {Label: name, Href: userPath(name)}}},
 		Body: secretPage(ui.Say(ctx, "user.link.shown", name), link, userPath(name)),
 	}}, nil
-}
-
-// origin is how the browser reached us; the door has checked the host.
-func origin(r *http.Request) string {
-	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
-		return "https://" + r.Host
-	}
-	return "http://" + r.Host
 }
 
 func (w *pages) askDisable(r *site.Request) (ui.Question, error) {

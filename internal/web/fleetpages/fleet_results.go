@@ -50,14 +50,3 @@ func testCount(u fleet.Result, of func(*fleet.Tests) int) string {
 	}
 	return ui.Number(of(u.Tests))
 }
-
-// resultSaid is the result of a run, or what went wrong.
-func resultSaid(u fleet.Result) string {
-	switch {
-	case u.Tests != nil && u.Tests.Fault != "":
-		return "JUnit: " + u.Tests.Fault
-	case len(u.Result) > 0:
-		return string(u.Result)
-	}
-	return u.Cause
-}

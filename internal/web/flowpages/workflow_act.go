@@ -91,7 +91,7 @@ func (w *pages) putWorkflow(r *site.Request) (site.Done, error) {
 	if !stored.Created {
 		said = ui.Say(ctx, "said.workflow.same", stored.Version, stored.Name)
 	}
-	if len(faults) > 0 {
+	if faults = append(faults, stored.Warnings...); len(faults) > 0 {
 		said += " " + ui.Say(ctx, "said.workflow.likely", faults[0].What)
 	}
 	return site.Done{To: site.WorkflowPath(stored.Name), Say: said}, nil

@@ -217,7 +217,12 @@ func seesResults(t *testing.T, l *lab, vera *webtest.Client, job, task weir.ID, 
 			from weir.test_reports r join weir.artifacts a on a.id = r.artifact`); err != nil {
 		t.Fatal(err)
 	}
-	vera.Get(t, results).Is(t, 200).Has(t, "cam.opens &lt;b&gt;", "black &lt;i&gt;", serial, `data-failed="2"`, results).Lacks(t, "opens <b>")
+	vera.Get(t, results).Is(t, 200).Has(t, "cam.opens &lt;b&gt;", "black &lt;i&gt;", serial, `data-failed="2"`, results).Lacks(t, "opens <b>", "data-unread")
+	// A file that was refused stands beside what the run said.
+	if _, err := l.DB.Pool.Exec(t.Context(), `update weir.test_reports set fault = 'it is over 10 MB'`); err != nil {
+		t.Fatal(err)
+	}
+	vera.Get(t, results).Is(t, 200).Has(t, "adb &lt;offline&gt;", "JUnit: junit.xml: it is over 10 MB")
 }
 
 // A run that fails for good puts its device out: the page of the device has the
@@ -271,7 +276,7 @@ func TestFleetCommands(t *testing.T) {
 	olga.Post(t, of+"/quarantine", form("reason", "smokes")).Is(t, 409)
 	olga.Get(t, "/fleet/quarantine").Is(t, 200).Has(t, of, `data-health="maintenance"`, "battery")
 	olga.Get(t, "/fleet/quarantine?health=quarantined").Is(t, 200).Lacks(t, of)
-	olga.Get(t, of+"/retire").Is(t, 200).Has(t, "for good")
+	olga.Get(t, of+"/retire").Is(t, 200).Has(t, "A release brings it back")
 	olga.Post(t, of+"/retire", form("reason", "burnt")).Is(t, 303)
 	olga.Get(t, of).Is(t, 200).Has(t, `data-health="retired"`, "battery", "burnt").Lacks(t, of+"/retire", of+"/maintain")
 

@@ -105,7 +105,7 @@ func TestJobOfWorkflow(t *testing.T) {
 	viewer.Get(t, path).Is(t, 200).Lacks(t, path+"/rerun", path+"/retry")
 	viewer.Post(t, path+"/rerun", form("what", "all")).Is(t, 403)
 	viewer.Post(t, path+"/retry", form()).Is(t, 403)
-	c.Get(t, path).Is(t, 200).Has(t, path+"/rerun", path+"/retry", "no luck")
+	c.Get(t, path).Is(t, 200).Has(t, path+"/rerun", path+"/retry", "second", "no luck").Lacks(t, "Second") // a step is called as it is written
 	c.Get(t, page(taskOf(t, s, job, "second"))).Is(t, 200).Has(t, path+"/rerun?from=second")
 
 	to := c.Post(t, path+"/retry", form()).Is(t, 303).To()
@@ -152,6 +152,13 @@ func TestJobOfWorkflow(t *testing.T) {
 	viewer.Get(t, shop).Is(t, 200).Lacks(t, shop+"/signal")
 	viewer.Post(t, shop+"/signal", form("event", "payment")).Is(t, 403)
 	c.Get(t, shop).Is(t, 200).Has(t, "waits for the event payment; at ", shop+"/signal?event=payment").Lacks(t, "/release", "/refuse")
+	// So it is on the page of the step, which also makes the link for others.
+	step := "/tasks/" + s.One(t, `select id::text from weir.task where key = 'paid'`)
+	viewer.Get(t, step).Is(t, 200).Lacks(t, shop+"/signal", step+"/link")
+	viewer.Post(t, step+"/link", form()).Is(t, 403)
+	c.Get(t, step).Is(t, 200).Has(t, shop+"/signal?", "event=payment", step+"/link").Lacks(t, step+"/release", step+"/refuse")
+	c.Get(t, step+"/link").Is(t, 200).Has(t, "It ends with the wait")
+	c.Post(t, step+"/link", form()).Is(t, 200).Has(t, "/api/v1/events/", "http://")
 	c.Get(t, shop+"/signal?event=payment").Is(t, 200).Has(t, `value="payment"`)
 	c.Post(t, shop+"/signal", form("event", "payment", "payload", "{")).Is(t, 422).Has(t, "This is no JSON")
 	c.Post(t, shop+"/signal", form("event", "payment", "payload", `{"paid": true}`)).Is(t, 303)

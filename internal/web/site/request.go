@@ -24,6 +24,14 @@ type Request struct {
 	Live bool
 }
 
+// Origin is how the browser reached us; the door has checked the host.
+func (r *Request) Origin() string {
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
 // Can says whether the reader may do it: it decides which buttons are there. The
 // action itself asks again.
 func (r *Request) Can(verb auth.Verb, kind string) bool {

@@ -192,7 +192,10 @@ func canceledJob(r *site.Request, out work.CancelJobOutput) site.Done {
 }
 
 func canceledWords(ctx context.Context, ended, asked int) string {
-	if asked == 0 {
+	switch {
+	case ended+asked == 0: // a queued one has no tasks yet
+		return ui.Say(ctx, "said.job.ended")
+	case asked == 0:
 		return ui.Count(ctx, "said.job.canceled", ended) + "."
 	}
 	return ui.Count(ctx, "said.job.canceled", ended) + ", " + ui.Count(ctx, "said.job.asked", asked) + "."

@@ -1,7 +1,9 @@
 package workpages
 
 import (
+	"context"
 	"encoding/json"
+	"net/url"
 
 	"github.com/weirhq/weir/internal/engine/view"
 	"github.com/weirhq/weir/internal/problem"
@@ -34,7 +36,7 @@ func (w *pages) askSignal(r *site.Request) (ui.Question, error) {
 	}
 	j, err := w.Store.Job(ctx, id)
 	return ui.Question{
-		Title: ui.Say(ctx, "signal.title", ui.Cut(site.JobName(j), 80)), Button: ui.Say(ctx, "signal.button"), Text: ui.Say(ctx, "signal.text"), Back: site.JobPath(id),
+		Title: ui.Say(ctx, "signal.title", ui.Cut(site.JobName(j), 80)), Button: ui.Say(ctx, "signal.button"), Text: ui.Say(ctx, "signal.text"), Back: backTo(r, site.JobPath(id)),
 		Fields: []ui.Field{
 			{Name: "event", Label: ui.Say(ctx, "word.event"), Value: r.Query("event"), Auto: "off", Focus: true},
 			{Name: "payload", Label: ui.Say(ctx, "word.payload"), Type: "area", Rows: 4, Optional: true, Hint: ui.Say(ctx, "signal.payload"), Example: `{"paid": true}`},
@@ -53,5 +55,36 @@ func (w *pages) signalJob(r *site.Request) (site.Done, error) {
 	if _, err := work.SignalJob.Call(r.Context(), w.Operations, in); err != nil {
 		return site.Done{}, err
 	}
-	return site.Done{To: "/jobs/" + r.PathValue("id"), Say: ui.Say(r.Context(), "signal.done")}, nil
+	return site.Done{To: backTo(r, "/jobs/"+r.PathValue("id")), Say: ui.Say(r.Context(), "signal.done")}, nil
+}
+
+// waitActs are what may be done with a step that waits for an event: to send the event, and
+// to make the link for somebody outside who will.
+func waitActs(ctx context.Context, v taskView, can rights) []act {
+	event := v.edition.event(v.Task)
+	if event == "" || v.State != "pending" || !can.command {
+		return nil
+	}
+	here := site.TaskPath(v.ID)
+	query := url.Values{"event": {event}, "back": {here}}.Encode()
+	return []act{
+		{ui.Say(ctx, "signal.button"), "play", site.JobPath(v.Job) + "/signal?" + query, true, false},
+		{ui.Say(ctx, "link.button"), "link", here + "/link", true, false},
+	}
+}
+
+func (w *pages) askLinkTask(r *site.Request) (ui.Question, error) {
+	ctx := r.Context()
+	return w.asked(r, func(t view.Task) ui.Question {
+		return ui.Question{Title: ui.Say(ctx, "link.title", called(t)), Button: ui.Say(ctx, "link.button"), Text: ui.Say(ctx, "link.text")}
+	})
+}
+
+// linkShown shows the link of a task to be copied.
+func (w *pages) linkShown(r *site.Request, l work.Link) site.Done {
+	ctx, back := r.Context(), site.TaskPath(l.Task)
+	return site.Done{Show: &site.View{
+		Head: ui.Head{Title: ui.Say(ctx, "link.button"), Crumbs: []ui.Crumb{{Label: ui.Say(ctx, "word.tasks"), Href: "/tasks"}, {Label: ui.Say(ctx, "word.task"), Href: back}}},
+		Body: linkPage(r.Origin()+l.Path, back),
+	}}
 }

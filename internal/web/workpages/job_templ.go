@@ -298,7 +298,7 @@ func jobState(v jobView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Note(jobTone(v.State), ui.Sentence(ui.Cut(ui.Line(v.Cause), 500))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Note(jobTone(v.State), ui.Cut(ui.Line(v.Cause), 500)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

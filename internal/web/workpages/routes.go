@@ -45,6 +45,7 @@ func (w *pages) actions() []site.Action {
 		site.Operated(w.Operations, work.HoldTask, "/tasks", w.askHoldTask, said("said.task.hold")),
 		site.Operated(w.Operations, work.ReleaseTask, "/tasks", w.askReleaseTask, said("said.task.release")),
 		site.Operated(w.Operations, work.RefuseTask, "/tasks", w.askRefuseTask, said("said.task.refuse")),
+		site.Operated(w.Operations, work.LinkTask, "/tasks", w.askLinkTask, w.linkShown),
 		{Path: "/jobs/{id}/signal", Nav: "/jobs", Verb: auth.Command, Kind: "job", Ask: w.askSignal, Do: w.signalJob},
 		site.Operated(w.Operations, work.SetPriority, "/tasks", w.askPriority, toTask(newPriority)),
 		{Path: "/bulk/tasks/{action}", Nav: "/tasks", Verb: auth.Command, Kind: "task", Ask: askBulk("task", w.bulkTasks), Do: doBulk("task", w.bulkTasks)},

@@ -92,9 +92,9 @@ func (w *pages) task(r *site.Request) (site.View, error) {
 	if err := w.taskFlow(r, &v); err != nil {
 		return site.View{}, err
 	}
-	v.acts = taskActs(ctx, v.Task, rightsOf(r), "")
+	v.acts = append(waitActs(ctx, v, rightsOf(r)), taskActs(ctx, v.Task, rightsOf(r), "")...)
 	for i := range v.acts {
-		if v.acts[i].Icon == "play" {
+		if v.acts[i].Icon == "play" && v.Service != waitService {
 			v.acts[i].Label = releaseLabel(ctx, v.edition, v.Key)
 		}
 	}

@@ -923,9 +923,9 @@ func whyTable(why []work.Reason) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var38 string
-					templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Sentence(ui.Line(g.In(locale.From(ctx).Code))))
+					templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(gateSaid(ctx, g))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `workpages/task.templ`, Line: 172, Col: 125}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `workpages/task.templ`, Line: 172, Col: 92}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var38))
 					if templ_7745c5c3_Err != nil {

@@ -6,9 +6,11 @@ import (
 
 	"github.com/weirhq/weir"
 	"github.com/weirhq/weir/internal/engine/view"
+	"github.com/weirhq/weir/internal/locale"
 	"github.com/weirhq/weir/internal/timeline"
 	"github.com/weirhq/weir/internal/web/site"
 	"github.com/weirhq/weir/internal/web/ui"
+	"github.com/weirhq/weir/internal/work"
 )
 
 // tasksView is a list of tasks.
@@ -18,8 +20,8 @@ type tasksView struct {
 	job, since string
 
 	tasks []view.Task
-	// alone are the services of this list that no live worker serves.
-	alone map[string]bool
+	// alone says by class why tasks of this list that may start are not taken.
+	alone map[string]string
 	// folded are maps whose items share a line, by the key of the step.
 	folded        map[string]*fold
 	bulk          bulkBar
@@ -86,25 +88,26 @@ func (w *pages) taskFilter(r *site.Request) (f view.TaskFilter, err error) {
 	return f, err
 }
 
-// unservedMost bounds how many services of a page are looked up.
+// unservedMost bounds how many classes of a page are looked up.
 const unservedMost = 10
 
-// unserved are the services of available tasks that no live worker serves: such
-// a task waits for nothing that will come by itself.
-func (w *pages) unserved(ctx context.Context, tasks []view.Task) (map[string]bool, error) {
-	out := map[string]bool{}
+// unserved says by class why available tasks are not taken, as their pages do: such a task
+// waits for nothing that will come by itself.
+func (w *pages) unserved(ctx context.Context, tasks []view.Task) (map[string]string, error) {
+	out := map[string]string{}
 	for _, t := range tasks {
-		if _, known := out[t.Service]; known || t.State != "available" || len(out) == unservedMost {
+		class := t.Class()
+		if _, known := out[class]; known || t.State != "available" || len(out) == unservedMost {
 			continue
 		}
-		workers, err := w.Store.Workers(ctx, view.WorkerFilter{Service: t.Service}, view.Page{Limit: 100})
+		reasons, err := work.WhyTask.Call(ctx, w.Operations, &work.NamedTask{Task: t.ID.String()})
 		if err != nil {
 			return nil, err
 		}
-		out[t.Service] = true
-		for _, worker := range workers {
-			if worker.State == "live" {
-				out[t.Service] = false
+		out[class] = ""
+		for _, r := range reasons.Items {
+			if r.Gate == "worker" && !r.Open {
+				out[class] = r.In(locale.From(ctx).Code)
 			}
 		}
 	}
@@ -112,17 +115,17 @@ func (w *pages) unserved(ctx context.Context, tasks []view.Task) (map[string]boo
 }
 
 // glance says on one line why a task is where it is.
-func glance(ctx context.Context, t view.Task, alone map[string]bool) string {
+func glance(ctx context.Context, t view.Task, alone map[string]string) string {
 	return ui.Line(where(ctx, t, alone))
 }
 
-func where(ctx context.Context, t view.Task, alone map[string]bool) string {
+func where(ctx context.Context, t view.Task, alone map[string]string) string {
 	switch t.State {
 	case "pending":
 		return atGate(ctx, t)
 	case "available":
-		if alone[t.Service] {
-			return ui.Say(ctx, "glance.unserved", t.Service)
+		if why := alone[t.Class()]; why != "" {
+			return why
 		}
 		return ui.Say(ctx, "glance.worker")
 	case "running":
@@ -132,6 +135,17 @@ func where(ctx context.Context, t view.Task, alone map[string]bool) string {
 		return ui.Say(ctx, "glance.on", t.Worker)
 	}
 	return t.Cause
+}
+
+// gateSaid is the reason of a gate, in the language of the page. A name at its begin, such as
+// that of a step, stays as it is written.
+func gateSaid(ctx context.Context, g work.Reason) string {
+	language := locale.From(ctx).Code
+	text := ui.Line(g.In(language))
+	if g.Named(language) {
+		return text
+	}
+	return ui.Sentence(text)
 }
 
 // heldSaid is why a task is held, in the language of the page. The command that a reason

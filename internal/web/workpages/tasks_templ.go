@@ -571,7 +571,7 @@ func taskMark(t view.Task) templ.Component {
 	})
 }
 
-func taskGlance(t view.Task, alone map[string]bool) templ.Component {
+func taskGlance(t view.Task, alone map[string]string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -640,7 +640,7 @@ func taskGlance(t view.Task, alone map[string]bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if t.State == "available" && alone[t.Service] {
+		} else if t.State == "available" && alone[t.Class()] != "" {
 			templ_7745c5c3_Err = ui.Badge(ui.Warn, ui.Cut(glance(ctx, t, alone), 80)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -120,6 +120,33 @@ func (r *reader) waits(into **Wait) func(*node, string) {
 // deciders bounds the list of an approval.
 const maxDeciders = 50
 
+// Users returns the users whom the approval of a step names.
+func (s *Step) Users() []string {
+	if s.Approval == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(s.Approval.By), func(name string) bool { return strings.HasPrefix(name, "role:") })
+}
+
+// WarnOfUsers warns of each approval that names one of these users, who do not exist. It is
+// no error, because a user may come later.
+func (d *Definition) WarnOfUsers(gone []string) Faults {
+	var out Faults
+	for i := range d.Steps {
+		if d.Steps[i].Approval == nil {
+			continue
+		}
+		for j, name := range d.Steps[i].Approval.By {
+			if slices.Contains(gone, name) {
+				f := d.faultAt(item(item("steps", i)+".approval.by", j), "create the user, or name a role: role:maintainer", "there is no user %q", name)
+				f.Warning = true
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
 // asked checks what a step asks of the world outside.
 func (l *linter) asked(s *Step, at string) {
 	if a := s.Approval; a != nil {

@@ -1,5 +1,5 @@
 -- An argument of a reason as it stands in its English sentence. An object is a reason of its own, an array a list of
--- them.
+-- them. A form that weir._words has as many.FORM counts: with 1 the words of many.FORM.one are used.
 create or replace function weir._format_argument(value jsonb, form text) returns text
 language plpgsql stable parallel safe
 set search_path = weir, pg_temp
@@ -9,6 +9,8 @@ declare
 begin
   return case
     when word is null then null
+    when weir._words('many.' || form) is not null then
+      weir._sentence(jsonb_build_object('code', 'many.' || form, 'n', value))
     when jsonb_typeof(value) = 'object' then weir._sentence(value)
     when jsonb_typeof(value) = 'array' then
       (select string_agg(weir._format_argument(x.item, form), ', ' order by x.n)

@@ -52,7 +52,10 @@ begin
     end if;
     select d into bad from jsonb_array_elements_text(target -> 'devices') d
     where not exists (select from weir.devices x where x.serial = d and x.health <> 'retired') limit 1;
-    if bad is not null then
+    if exists (select from weir.devices x where x.serial = bad) then
+      perform weir._invalid('target.devices', 'device %s is retired', jsonb_build_array(bad),
+        hint => 'leave it out, or release it if it is back', command => format('weir device release %s', bad));
+    elsif bad is not null then
       perform weir._invalid('target.devices', 'there is no device %s', jsonb_build_array(bad),
         hint => 'see what there is', command => 'weir device list');
     end if;

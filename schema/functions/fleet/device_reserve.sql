@@ -18,7 +18,9 @@ begin
   perform weir._check(weir._bad_time('until', device_reserve.until), weir._bad_text('by', device_reserve.by, 500),
     weir._bad_text('holder', device_reserve.holder, 500), weir._bad_text('reason', device_reserve.reason, 8000));
   if coalesce(device_reserve.until <= t, true) or device_reserve.until > t + interval '30 days' then
-    perform weir._invalid('until', 'a reservation ends within 30 days from now', hint => 'give a time to come');
+    perform weir._invalid('until', 'a reservation ends within 30 days from now', hint => case
+      when device_reserve.until > t then 'give 30d or less, and reserve it again before it ends'
+      else 'give a time to come' end);
   end if;
   d := weir._device_locked(device_reserve.serial);
   if d.reserved_by <> person then

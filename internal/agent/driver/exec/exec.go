@@ -162,7 +162,7 @@ func (d *Driver) Start(ctx context.Context, w driver.Work, out driver.Output) (d
 		return nil, fmt.Errorf("%w: %w", driver.ErrLate, err)
 	}
 	if err != nil {
-		return nil, missing(w, err)
+		return nil, missingProgram(s.Path, missing(w, err))
 	}
 	r := &running{driver: d, name: name, folder: w.State, mark: w.Mark(), pid: began.PID, born: began.Born, fate: fate, out: out, over: make(chan struct{})}
 	d.runs[name] = r
@@ -177,6 +177,15 @@ func missing(w driver.Work, err error) error {
 		if _, gone := os.Stat(dir); errors.Is(gone, fs.ErrNotExist) {
 			return &driver.Broken{Fault: node.FolderGone, Err: fmt.Errorf("the folder of the attempt is gone: %w", err)}
 		}
+	}
+	return err
+}
+
+// missingProgram says that the program is not there, if that is why work did not start. The
+// keeper, which is another process, has only the words of the kernel.
+func missingProgram(path string, err error) error {
+	if _, gone := os.Stat(path); errors.Is(gone, fs.ErrNotExist) && driver.BrokenBy(err) == nil {
+		return fmt.Errorf("%w: %w", err, driver.ErrNoProgram)
 	}
 	return err
 }
@@ -239,7 +248,7 @@ func find(name, dir string, env []string) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("the program %q is not in PATH", name)
+	return "", fmt.Errorf("the program %q is not in PATH: %w", name, driver.ErrNoProgram)
 }
 
 // handOver makes a user the owner of a folder and what is in it.
