@@ -1803,6 +1803,8 @@ function _device_missing(ids integer[], t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Devices are absent: counts the losses of each.
 function _device_new(n weir.nodes, fresh jsonb, t timestamp with time zone) returns void
   plpgsql volatile set search_path=weir, pg_temp: Registers devices.
+function _device_powered(of_device integer) returns boolean
+  sql stable set search_path=weir, pg_temp: Does a health task with a power command run on a device?
 function _device_reason(d weir.devices, checked boolean) returns jsonb
   sql stable: Why a device gets no work, or null.
 function _device_seen(n weir.nodes, ids integer[], devices jsonb, t timestamp with time zone) returns void

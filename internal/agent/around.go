@@ -12,6 +12,7 @@ import (
 
 	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/blob/joblog"
+	"github.com/weirhq/weir/internal/loop"
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/pgtext"
 	"github.com/weirhq/weir/internal/uptime"
@@ -34,9 +35,17 @@ var errInterrupted = errors.New("the agent was restarted during the set-up")
 
 // setupFailed is why the work did not begin. It is a fault of the infrastructure and, unlike
 // a program that is missing, it says something about the device.
-type setupFailed struct{ what string }
+type setupFailed struct {
+	what  string
+	power bool
+}
 
-func (s *setupFailed) Error() string { return "the set-up failed: " + s.what }
+func (s *setupFailed) Error() string {
+	if s.power {
+		return "the power command failed: " + s.what
+	}
+	return "the set-up failed: " + s.what
+}
 
 // setUp runs the command before the work. From here on a clean-up is needed.
 func (at *attempt) setUp(ctx context.Context) error {
@@ -45,17 +54,51 @@ func (at *attempt) setUp(ctx context.Context) error {
 		return nil
 	}
 	at.shipLog()
-	if at.around.Setup != nil {
-		what, err := at.command(ctx, joblog.Setup, at.around.Setup, at.around.Setup.Limit())
+	if c := at.around.Setup; c != nil {
+		run := at.prepare
+		if at.around.Power {
+			run = at.powerCycle
+		}
+		what, err := run(ctx, c)
 		if err != nil {
 			return err
 		}
 		if what != "" {
-			return &setupFailed{what}
+			return &setupFailed{what, at.around.Power}
 		}
 	}
 	at.startClock()
 	return at.save("")
+}
+
+// prepare runs a set-up and returns how it failed.
+func (at *attempt) prepare(ctx context.Context, c *node.Command) (what string, err error) {
+	return at.command(ctx, joblog.Setup, c, c.Limit())
+}
+
+// powerCycle runs a power command and waits until the source of the devices finds the
+// device again, within the time of the command. It returns how that failed.
+func (at *attempt) powerCycle(ctx context.Context, c *node.Command) (what string, err error) {
+	timed, cancel := context.WithTimeout(ctx, c.Limit())
+	defer cancel()
+	if what, err = at.command(ctx, joblog.Power, c, c.Limit()); what != "" || err != nil {
+		return what, err
+	}
+	a := at.agent
+	for {
+		since := uptime.Now()
+		a.surveyDevices(at.ctx, since) // a look that the time of the command cut off would seem to be blind
+		if a.found(at.Device.Serial, since) {
+			return "", nil
+		}
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		if timed.Err() != nil {
+			return fmt.Sprintf("the device did not come back within %s", c.Limit()), nil
+		}
+		loop.Wait(timed, a.config.Look, nil)
+	}
 }
 
 // startClock gives the work its own time, from now on: the deadline of the lease includes

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weirhq/weir/internal/blob"
+	"github.com/weirhq/weir/internal/blob/joblog"
 )
 
 // script is a line for a shell as a command of a spec, in JSON.
@@ -177,4 +180,106 @@ func TestAgentIsRestartedDuringASetUp(t *testing.T) {
 		t.Errorf("it ran %q, %v", text, err)
 	}
 	w.gone(job)
+}
+
+// power sets a health task, which writes its phase and its target into a file, and a power
+// command. It returns what the file contains.
+func (w *world) power(line, timeout string) (trace string, ran func() string) {
+	w.Helper()
+	trace = filepath.Join(w.folder, "trace")
+	text := fmt.Sprintf(`{"health": {"run": {"argv": ["/bin/sh", "-c", "echo health $1 $WEIR_DEVICE_TARGET >> $T", "sh", "{target}"], "env": {"T": %q}},
+		"power": {"argv": ["/bin/sh", "-c", %q, "sh", "{serial}"], "timeout": %q}}}`, trace, line, timeout)
+	if _, err := w.db.Pool.Exec(context.Background(), `select weir.set_fleet_policy($1)`, text); err != nil {
+		w.Fatal(err)
+	}
+	return trace, func() string {
+		text, _ := os.ReadFile(trace)
+		return string(text)
+	}
+}
+
+// quarantine puts devices out once they are good.
+func (w *world) quarantine(serials ...string) {
+	w.Helper()
+	w.until("the devices are good", func() bool {
+		return one[int](w, `select count(*) from weir.devices where health = 'good' and serial = any ($1)`, serials) == len(serials)
+	})
+	if _, err := w.db.Pool.Exec(context.Background(), `select weir.device_quarantine(x, 'ann', 'it hangs') from unnest($1::text[]) x`, serials); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// off makes a power command end that waits for it.
+func (w *world) off(trace string) {
+	w.Helper()
+	if err := os.WriteFile(trace+".off", nil, 0o600); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// F12: a quarantined device is power-cycled once before its health task, which begins when
+// the device is back, at the address that it has then. A new device is not power-cycled.
+func TestF12APowerCycleBringsADeviceBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	config, rewrite := w.listed("pc1", 1, `devices: [{serial: A1, target: "10.0.0.1:5555"}]`)
+	trace, ran := w.power(`echo $WEIR_PHASE $1 >> $T; echo off; until test -e $T.off; do sleep 0.02; done`, "1m")
+	w.run(config)
+	w.quarantine("A1")
+	const before = "health 10.0.0.1:5555 10.0.0.1:5555\npower A1\n"
+	w.until("the power command runs", func() bool { return ran() == before })
+	rewrite(`devices: []`)
+	w.until("the device is missing", func() bool {
+		return one[int](w, `select count(*) from weir.devices where missing_at is not null`) == 1
+	})
+	w.off(trace)
+	rewrite(`devices: [{serial: A1, target: "10.0.0.2:5555"}]`)
+	w.until("the device is good", func() bool { return one[string](w, `select health from weir.devices`) == "good" })
+	if want := before + "health 10.0.0.2:5555 10.0.0.2:5555\n"; ran() != want {
+		t.Errorf("it ran %q", ran())
+	}
+	if got := one[string](w, `select concat_ws(' ', flaps, checks, (select count(*) from weir.events where kind = 'device' and type = 'power')) from weir.devices`); got != "0 0 1" {
+		t.Errorf("flaps, checks and power cycles are %s", got)
+	}
+	task := one[string](w, `select id::text from weir.tasks where run ? 'power'`)
+	if lines := w.read(joblog.Log{Job: blob.NoJob, Task: task, Attempt: 1}); !slices.Equal(lines, []string{"power: off"}) {
+		t.Errorf("the log is %q", lines)
+	}
+}
+
+// A power command that fails or does not end, and a device that does not come back, count as
+// a failed health task, which does not begin.
+func TestAPowerCycleThatFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	config, rewrite := w.listed("pc1", 4, `devices: [BAD, GONE, LATE, LOST]`)
+	trace, ran := w.power(`echo $WEIR_PHASE $1 >> $T; test $1 != BAD || { echo no port >&2; exit 3; }; test $1 != LATE || sleep 100; until test -e $T.off; do sleep 0.02; done; test $1 != LOST`, "4s")
+	w.run(config)
+	w.quarantine("BAD", "GONE", "LATE", "LOST")
+	w.until("the power commands run", func() bool { return strings.Count(ran(), "power") == 4 })
+	rewrite(`devices: [BAD, LATE]`)
+	w.until("devices are missing", func() bool {
+		return one[int](w, `select count(*) from weir.devices where missing_at is not null`) == 2
+	})
+	w.off(trace)
+	w.until("all have ended", func() bool { return one[int](w, `select count(*) from weir.running`) == 0 })
+	const failed = "its health task failed, the next one is due in 1h: "
+	for serial, want := range map[string]string{
+		"BAD":  "the power command failed: exit code 3: no port",
+		"GONE": "the device is lost: the power command failed: the device did not come back within 4s",
+		"LATE": "the power command failed: timed out after 4s",
+		"LOST": "the device is lost: the power command failed: exit code 1",
+	} {
+		got := one[string](w, `select concat_ws(' ', d.health, d.checks, e.message) from weir.devices d join weir.events e on e.kind = 'device' and e.subject = d.serial
+			where d.serial = $1 and e.type = 'check_failed'`, serial)
+		if got != "quarantined 1 "+failed+want {
+			t.Errorf("%s is %s", serial, got)
+		}
+	}
+	if n := strings.Count(ran(), "health"); n != 4 {
+		t.Errorf("a health task ran after a power command that failed: %s", ran())
+	}
+	if n := one[int](w, `select count(*) from weir.pcs where paused_until is not null`); n != 0 {
+		t.Error("the PC is paused")
+	}
 }

@@ -415,12 +415,8 @@ func (at *attempt) launch(ctx context.Context) (driver.Running, error) {
 		Task: at.Task.String(), Job: jobName(at.Assignment), Key: at.Key, Service: at.Service, Fence: at.Token, Node: a.config.Info.Name,
 		Attempt: at.Attempt, Params: at.Params, Run: at.run, Env: env, Dir: at.dir.path(workFolder), State: at.dir.path(stateFolder),
 	}
-	if at.Device != nil {
-		here := a.where(*at.Device)
-		w.Device = &here
-		if w.Run.Argv, err = arguments(at.run.Argv, here); err != nil {
-			return nil, err
-		}
+	if err := at.aim(&w); err != nil {
+		return nil, err
 	}
 	at.base = w
 	work, err := at.begin(ctx, d, w, files)
@@ -481,8 +477,23 @@ func (at *attempt) begin(ctx context.Context, d driver.Driver, w driver.Work, fi
 	if err := at.setUp(ctx); err != nil {
 		return nil, err
 	}
+	if err := at.aim(&w); err != nil {
+		return nil, err
+	}
 	at.hold(&w)
 	return d.Start(ctx, w, at.out)
+}
+
+// aim sets on which device the work runs, with its current address: a set-up may change
+// that.
+func (at *attempt) aim(w *driver.Work) (err error) {
+	if at.Device == nil {
+		return nil
+	}
+	here := at.agent.where(*at.Device)
+	w.Device = &here
+	w.Run.Argv, err = arguments(at.run.Argv, here)
+	return err
 }
 
 // hold sets until when the work may run.

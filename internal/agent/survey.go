@@ -184,6 +184,15 @@ func (a *Agent) missing(serial string, since time.Duration) bool {
 	return a.survey.begun >= since && a.survey.devices != nil && !there
 }
 
+// found reports whether the last successful look began at that time or later and found
+// the device.
+func (a *Agent) found(serial string, since time.Duration) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, there := a.survey.devices[serial]
+	return a.survey.begun >= since && there
+}
+
 // where returns the device with its current address, which may have changed since the
 // claim.
 func (a *Agent) where(d node.Device) node.Device {

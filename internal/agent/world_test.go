@@ -195,9 +195,13 @@ func (w *world) until(what string, is func() bool) {
 }
 
 // logOf returns the whole stored log of an attempt, one entry per line with its stream.
-func (w *world) logOf(job weir.ID, key string, attempt int) (lines []string) {
+func (w *world) logOf(job weir.ID, key string, attempt int) []string {
 	w.Helper()
-	log := joblog.Log{Job: job.String(), Task: key, Attempt: attempt}
+	return w.read(joblog.Log{Job: job.String(), Task: key, Attempt: attempt})
+}
+
+func (w *world) read(log joblog.Log) (lines []string) {
+	w.Helper()
 	for line, err := range joblog.Read(context.Background(), w.bucket, log, joblog.Place{}) {
 		if err != nil {
 			w.Fatal(err)

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -114,4 +115,203 @@ func TestACleanUpIsJudgedUnderLocks(t *testing.T) {
 		t.Error("it did not wait for the command")
 	}
 	r.health("a02", HealthQuarantined)
+}
+
+// powered is a rig with a health task and a power command, and devices that are good.
+func powered(t *testing.T, devices int) *rig {
+	t.Helper()
+	r := newRig(t)
+	r.policy(PolicyChange{Policy: ptr(PolicyStrict), Health: json.RawMessage(`{"run": {"argv": ["./health"]}, "timeout": "2m", "power": {"argv": ["cycle", "{serial}"], "timeout": "1m"}}`)})
+	r.report("PC-01", named("d", devices)...)
+	r.done(r.claim("PC-01", 100)...)
+	return r
+}
+
+// quarantine puts a device out.
+func (r *rig) quarantine(serial string) {
+	r.Helper()
+	r.exec(`select weir.device_quarantine($1, 'ann', 'it hangs', at => $2)`, serial, r.now)
+}
+
+// cycles returns how often the timeline of a device has its power command.
+func (r *rig) cycles(serial string) int {
+	r.Helper()
+	return r.count(`select count(*) from weir.events where kind = 'device' and subject = $1 and type = 'power'`, serial)
+}
+
+// A device that is put out is power-cycled at once and once more after an hour, each time
+// before its health task and with time of its own. A device that nobody knows is not.
+func TestPowerCommandOfAQuarantinedDevice(t *testing.T) {
+	t.Parallel()
+	r := powered(t, 1)
+	r.want("power-cycled while unknown", r.cycles("d01"), 0)
+	r.want("set-ups so far", r.count(`select count(*) from weir.tasks where run ?| array['setup', 'power']`), 0)
+	r.submit("job", func(s *Spec) { s.Attempts = 1 })
+	r.fail(r.claim("PC-01", 1)...)
+	d := r.health("d01", HealthQuarantined)
+	r.want("the first check", d.CheckAt.Sub(d.HealthAt), time.Duration(0))
+	check := r.claim("PC-01", 10)
+	r.want("the lease", r.text(`select concat_ws(' ', r.deadline - r.claimed_at, q.timeout, q.run #>> '{setup,argv,0}', q.run ->> 'power', q.run #>> '{argv,0}')
+		from weir.running r join weir.tasks q on q.id = r.task`), "00:03:10 00:03:10 cycle true ./health")
+	r.want("power-cycled", r.cycles("d01"), 1)
+	r.fail(check...)
+	r.want("the second check", r.health("d01", HealthQuarantined).CheckAt.Sub(r.now), time.Hour)
+	r.wait(time.Hour)
+	r.fail(r.claim("PC-01", 10)...)
+	if d = r.health("d01", HealthQuarantined); d.CheckAt != nil || d.Checks != 2 {
+		t.Fatalf("then a person: %+v", d)
+	}
+	r.want("power-cycled", r.cycles("d01"), 2)
+	log, err := r.store.DeviceLog(t.Context(), "d01", 2)
+	if err != nil || log[1].Type != "power" || len(log[1].Evidence) != 1 {
+		t.Errorf("%+v %v", log, err)
+	}
+}
+
+// F12: however a power cycle ends, it counts as a check: a device is never power-cycled more than
+// twice while it is out.
+func TestF12APowerCycleCountsHoweverItEnds(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		end  func(r *rig, l lease)
+		says string
+	}{
+		"the power command fails": {func(r *rig, l lease) {
+			r.answer("ok", `select weir.fleet_fail($1, $2, $3, 'the power command failed: exit code 3', infra => true, at => $4)`, l.Task, l.Attempt, l.Token, r.now)
+		}, "the power command failed: exit code 3"},
+		"it cannot begin": {func(r *rig, l lease) {
+			r.answer("ok", `select weir.fleet_fail($1, $2, $3, 'uhubctl is not in PATH', harmless => true, at => $4)`, l.Task, l.Attempt, l.Token, r.now)
+		}, "uhubctl is not in PATH"},
+		"somebody cancels it": {func(r *rig, l lease) {
+			r.exec(`select weir.cancel($1, by => 'ann', reason => 'no', at => $2)`, l.Task, r.now)
+			r.answer("ok", `select weir.fleet_fail($1, $2, $3, 'stopped', infra => true, at => $4)`, l.Task, l.Attempt, l.Token, r.now)
+		}, "canceled by ann: no"},
+		"its lease runs out": {func(r *rig, _ lease) { r.wait(46 * time.Second) }, "cut off after its power command began"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := powered(t, 1)
+			r.quarantine("d01")
+			for n := 1; n <= 2; n++ {
+				r.want("checks", len(r.claim("PC-01", 10)), 1)
+				c.end(r, r.leased("d01"))
+				r.want("counted", r.health("d01", HealthQuarantined).Checks, n)
+				r.want("it says", r.text(`select split_part(message, ': ', 2) || coalesce(': ' || nullif(split_part(message, ': ', 3), ''), '')
+					from weir.events where kind = 'device' and type = 'check_failed' order by seq desc limit 1`), c.says)
+				r.wait(time.Hour)
+			}
+			r.wait(24 * time.Hour)
+			r.want("more checks", len(r.claim("PC-01", 10)), 0)
+			r.want("power-cycled", r.cycles("d01"), 2)
+		})
+	}
+}
+
+// leased is the lease that a device has.
+func (r *rig) leased(serial string) (l lease) {
+	r.Helper()
+	if err := r.db.Pool.QueryRow(r.Context(), `select r.task, r.attempt, r.token from weir.running r join weir.devices d on d.id = r.device where d.serial = $1`, serial).
+		Scan(&l.Task, &l.Attempt, &l.Token); err != nil {
+		r.Fatal(err)
+	}
+	return l
+}
+
+// A device that is away during its own power cycle is missing, and nothing else: its health
+// task goes on, it is no flap, and its PC is not paused, also if a person released it.
+func TestADeviceIsAwayDuringItsPowerCycle(t *testing.T) {
+	t.Parallel()
+	r := powered(t, 3)
+	r.quarantine("d01")
+	r.quarantine("d02")
+	check := r.claim("PC-01", 10)
+	r.want("checks", serials(check), "d01 d02")
+	r.exec(`select weir.device_release(x, 'ann', 'it is mine', at => $1) from unnest(array['d01', 'd02']) x`, r.now)
+	r.want("stopped", len(r.report("PC-01", named("d", 3)[2])), 0)
+	for range 4 {
+		r.renew(check...)
+		r.wait(20 * time.Second)
+	}
+	r.want("devices", r.text(`select string_agg(concat_ws(' ', serial, online, missing_at is not null, flaps), '; ' order by serial) from weir.devices`),
+		"d01 t t 0; d02 t t 0; d03 t f 0")
+	r.want("leases", r.count(`select count(*) from weir.running`), 2)
+	r.want("paused", r.count(`select count(*) from weir.pcs where paused_until is not null`), 0)
+	r.done(check...)
+	r.health("d01", HealthGood)
+	// What was switched off and is not back is no new loss when another device goes away.
+	r.report("PC-01")
+	r.want("paused", r.count(`select count(*) from weir.pcs where paused_until is not null`), 0)
+	r.want("flaps", r.count(`select flaps from weir.devices where serial = 'd01'`), 0)
+	r.want("offline", r.count(`select count(*) from weir.devices where not online`), 2)
+}
+
+// renew extends leases, as their PC does.
+func (r *rig) renew(list ...lease) {
+	r.Helper()
+	for _, l := range list {
+		r.exec(`select weir.renew('PC-01', array[$1::uuid], array[$2::int], array[$3::uuid], '45 s', at => $4)`, l.Task, l.Attempt, l.Token, r.now)
+	}
+}
+
+// A run that says power in its command is none: the device that it loses is lost.
+func TestARunIsNoPowerCycle(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.report("PC-01", named("d", 1)...)
+	r.exec(`select weir.fleet_submit('x', '{"run": {"argv": ["x"], "power": true}, "target": {"all": true}}', at => $1)`, r.now)
+	check := r.claim("PC-01", 1)
+	r.report("PC-01")
+	for range 2 {
+		r.renew(check...)
+		r.wait(20 * time.Second)
+	}
+	r.want("leases", r.count(`select count(*) from weir.running`), 0)
+}
+
+// A device that another PC sees during its power cycle has moved. That counts as well.
+func TestADeviceMovesDuringItsPowerCycle(t *testing.T) {
+	t.Parallel()
+	r := powered(t, 1)
+	r.quarantine("d01")
+	r.want("checks", len(r.claim("PC-01", 10)), 1)
+	r.report("PC-01")
+	r.report("PC-02", named("d", 1)...)
+	if d := r.health("d01", HealthQuarantined); d.PC != "PC-02" || d.Checks != 1 || d.CheckAt.Sub(r.now) != time.Hour {
+		t.Errorf("%+v", d)
+	}
+}
+
+// A power command by label is that of these devices alone, and it is refused where it is
+// given unless it is a command beside a health task.
+func TestPowerCommandByLabel(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.policy(PolicyChange{Health: json.RawMessage(`{"run": {"argv": ["any"]}, "power": null, "by_label": [
+		{"match": ["os=ios"], "run": {"argv": ["ios"]}, "power": {"argv": ["cycle"]}}]}`)})
+	r.report("PC-01", node.Device{Serial: "a"}, node.Device{Serial: "i", Labels: map[string]string{"os": "ios"}})
+	r.fail(r.claim("PC-01", 9)...)
+	r.want("the first checks", r.text(`select string_agg(concat_ws(' ', serial, check_at - health_at), '; ' order by serial) from weir.devices`), "a 00:05:00; i 00:00:00")
+	r.wait(5 * time.Minute)
+	r.want("checks", len(r.claim("PC-01", 9)), 2)
+	r.want("power-cycled", r.cycles("a")*10+r.cycles("i"), 1)
+	for field, text := range map[string]string{
+		"health.run":                       `{"power": {"argv": ["x"]}}`,
+		"health.run.power":                 `{"run": {"argv": ["x"], "power": true}}`,
+		"health.power.argv":                `{"run": {"argv": ["x"]}, "power": {"argv": []}}`,
+		"health.power.timeout":             `{"run": {"argv": ["x"]}, "power": {"argv": ["x"], "timeout": "2h"}}`,
+		"health.by_label[0].power.argv":    `{"run": {"argv": ["x"]}, "by_label": [{"match": ["os"], "run": {"argv": ["x"]}, "power": {"argv": [""]}}]}`,
+		"health.by_label[0].power.argv[1]": `{"run": {"argv": ["x"]}, "by_label": [{"match": ["os"], "run": {"argv": ["x"]}, "power": {"argv": ["x", "a {serial}"]}}]}`,
+	} {
+		_, err := r.store.SetPolicy(t.Context(), "ann", PolicyChange{Health: json.RawMessage(text)})
+		if p := r.refused(problem.Invalid, err); p.Field != field && field != "health.run.power" {
+			t.Errorf("%s: the program blames %s", text, p.Field)
+		}
+		if field == "health.by_label[0].power.argv[1]" {
+			continue // the agent refuses it
+		}
+		_, err = r.db.Pool.Exec(t.Context(), `select weir.set_fleet_policy(jsonb_build_object('health', $1::jsonb))`, text)
+		if p := r.refused(problem.Invalid, err); p.Field != field {
+			t.Errorf("%s: the SQL blames %s: %v", text, p.Field, err)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,8 +28,9 @@ type Policy struct {
 
 // HealthTask checks whether a device is healthy.
 type HealthTask struct {
-	Run     node.Run  `json:"run" doc:"As the run of a fleet job."`
-	Timeout node.Span `json:"timeout,omitzero" doc:"Default: 5m."`
+	Run     node.Run      `json:"run" doc:"As the run of a fleet job."`
+	Timeout node.Span     `json:"timeout,omitzero" doc:"Default: 5m."`
+	Power   *node.Command `json:"power,omitempty" doc:"A command that runs on the PC before the health task of a quarantined device: it switches the device off and on. The first of the two health tasks is due at once then."`
 	// ByLabel are the health tasks of devices with certain labels. The first whose
 	// conditions a device meets is its health task; Run is that of all others.
 	ByLabel []LabelHealth `json:"by_label,omitempty" maxItems:"20" doc:"Other health tasks for devices with certain labels. The first that matches counts; run is for all other devices."`
@@ -36,24 +38,46 @@ type HealthTask struct {
 
 // LabelHealth is the health task of devices with certain labels.
 type LabelHealth struct {
-	Match   []string  `json:"match" minItems:"1" maxItems:"50" doc:"Conditions on labels, as those of a target; all must hold."`
-	Run     node.Run  `json:"run" doc:"As the run of a fleet job."`
-	Timeout node.Span `json:"timeout,omitzero" doc:"Default: 5m."`
+	Match   []string      `json:"match" minItems:"1" maxItems:"50" doc:"Conditions on labels, as those of a target; all must hold."`
+	Run     node.Run      `json:"run" doc:"As the run of a fleet job."`
+	Timeout node.Span     `json:"timeout,omitzero" doc:"Default: 5m."`
+	Power   *node.Command `json:"power,omitempty" doc:"The power command of these devices; without it they have none."`
 }
 
 // For sets the health task of devices with these labels, or removes it if it has no
-// command. A task that exists already keeps its place, because the first match counts.
+// command. A task that exists already keeps its place, because the first match counts, and
+// its power command unless there is another one.
 func (h *HealthTask) For(task LabelHealth) {
-	i := slices.IndexFunc(h.ByLabel, func(l LabelHealth) bool { return slices.Equal(l.Match, task.Match) })
+	i := h.index(task.Match)
 	switch {
 	case len(task.Run.Argv) == 0 && i >= 0:
 		h.ByLabel = slices.Delete(h.ByLabel, i, i+1)
 	case len(task.Run.Argv) == 0:
 	case i >= 0:
+		task.Power = cmp.Or(task.Power, h.ByLabel[i].Power)
 		h.ByLabel[i] = task
 	default:
 		h.ByLabel = append(h.ByLabel, task)
 	}
+}
+
+// SetPower sets or removes the power command of devices with these labels, or of all
+// others. It reports whether they have a health task.
+func (h *HealthTask) SetPower(match []string, c *node.Command) bool {
+	if len(match) == 0 {
+		h.Power = c
+		return true
+	}
+	i := h.index(match)
+	if i >= 0 {
+		h.ByLabel[i].Power = c
+	}
+	return i >= 0
+}
+
+// index returns the place of the health task of devices with these labels, or -1.
+func (h *HealthTask) index(match []string) int {
+	return slices.IndexFunc(h.ByLabel, func(l LabelHealth) bool { return slices.Equal(l.Match, match) })
 }
 
 // runs are the commands of the health task.
@@ -87,7 +111,13 @@ func (c *PolicyChange) health() (h HealthTask, err error) {
 	if err := decoder.Decode(&h); err != nil {
 		return h, problem.Refuse("health", `for example {"run": {"argv": ["./health.sh"]}, "timeout": "5m"}`, "it is not understood: %s", err)
 	}
+	if err := h.Power.Check("health.power"); err != nil {
+		return h, err
+	}
 	for i, l := range h.ByLabel {
+		if err := l.Power.Check(fmt.Sprintf("health.by_label[%d].power", i)); err != nil {
+			return h, err
+		}
 		for _, m := range l.Match {
 			if len(m) > 500 || !condition.MatchString(m) {
 				return h, problem.Refuse(fmt.Sprintf("health.by_label[%d].match", i), conditionForm, "%.100q is no condition on labels", m)

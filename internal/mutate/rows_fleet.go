@@ -202,8 +202,91 @@ var fleetRows = []Row{
 	},
 	{
 		"what is lost with its PC is no flap", "schema/functions/fleet/_device_missing.sql",
-		`when p.paused then x.flaps`, `when false then x.flaps`,
+		` or p.paused then x.flaps`, ` then x.flaps`,
 		fleetTests, "TestFlaps",
+	},
+	{
+		"a power cycle is no flap", "schema/functions/fleet/_device_missing.sql",
+		`when p.powered or p.paused`, `when p.paused`,
+		fleetTests, "TestADeviceIsAwayDuringItsPowerCycle",
+	},
+	{
+		"a power cycle is no loss later on", "schema/functions/fleet/_device_missing.sql",
+		` absent_at = case when p.powered then t else x.absent_at end,`, ``,
+		fleetTests, "TestADeviceIsAwayDuringItsPowerCycle",
+	},
+	{
+		"a power cycle takes no part in a drop-out", "schema/functions/fleet/_fleet_dropout.sql",
+		`
+      and not weir._device_powered(d.id) as away`, ` as away`,
+		fleetTests, "TestADeviceIsAwayDuringItsPowerCycle",
+	},
+	{
+		"a report does not cut off a power cycle", "schema/functions/fleet/fleet_report.sql",
+		`
+        and not weir._device_powered(d.id)`, ``,
+		fleetTests, "TestADeviceIsAwayDuringItsPowerCycle",
+	},
+	{
+		"time does not cut off a power cycle", "schema/functions/fleet/fleet_tend.sql",
+		`
+      and not weir._device_powered(d.id)`, ``,
+		fleetTests, "TestADeviceIsAwayDuringItsPowerCycle",
+	},
+	{
+		"only a health task has a power command", "schema/functions/fleet/_device_powered.sql",
+		` and r.job is null`, ``,
+		fleetTests, "TestARunIsNoPowerCycle",
+	},
+	{
+		"a power cycle counts although it was cut off", "schema/functions/fleet/_device_checked.sql",
+		` and not (powered and d.health = 'quarantined')`, ``,
+		fleetTests, "TestF12APowerCycleCountsHoweverItEnds",
+	},
+	{
+		"a power command that fails is the cause", "schema/functions/fleet/_fleet_fail_infrastructure.sql",
+		`if not found and exists (`, `if false and exists (`,
+		fleetTests, "TestF12APowerCycleCountsHoweverItEnds",
+	},
+	{
+		"only a quarantined device is power-cycled", "schema/functions/fleet/_fleet_lease_checks.sql",
+		`case when d.health = 'quarantined' then nullif(h.task -> 'power', 'null') end`, `nullif(h.task -> 'power', 'null')`,
+		fleetTests, "TestPowerCommandOfAQuarantinedDevice",
+	},
+	{
+		"the time of a power command is added to that of its health task", "schema/functions/fleet/_fleet_lease_checks.sql",
+		`
+        + weir._fleet_around(jsonb_build_object('setup', c.power))`, ``,
+		fleetTests, "TestPowerCommandOfAQuarantinedDevice",
+	},
+	{
+		"a power cycle is due at once", "schema/functions/fleet/_device_health.sql",
+		` and not powered then`, ` then`,
+		fleetTests, "TestPowerCommandOfAQuarantinedDevice",
+	},
+	{
+		"a power command is a command", "schema/functions/fleet/_health_check.sql",
+		`  perform weir._fleet_command(jsonb_build_object(field || '.power', health -> 'power'), field || '.power');
+`, ``,
+		fleetTests, "TestPowerCommandByLabel",
+	},
+	{
+		"a power command stands beside the run", "schema/functions/fleet/_health_check.sql",
+		`if health -> 'run' ? 'power' then`, `if false then`,
+		fleetTests, "TestPowerCommandByLabel",
+	},
+	{
+		"a health task waits until its device is back", "internal/agent/around.go",
+		`if a.found(at.Device.Serial, since) {`, `if true {`,
+		"./internal/agent", "TestAPowerCycleThatFails",
+	},
+	{
+		"a health task finds its device at its new address", "internal/agent/attempt.go",
+		`	if err := at.aim(&w); err != nil {
+		return nil, err
+	}
+	at.hold(&w)`, `	at.hold(&w)`,
+		"./internal/agent", "TestF12APowerCycleBringsADeviceBack",
 	},
 	{
 		"a job does not wait for what comes too late", "schema/functions/fleet/_fleet_answer.sql",

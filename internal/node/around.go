@@ -23,6 +23,9 @@ type Around struct {
 	// Cleanup runs after the work, however that ended, while the lease holds. If it
 	// fails, the device becomes suspect.
 	Cleanup *Command `json:"cleanup,omitempty"`
+	// Power is set if Setup is the power command of a device that is out: it switches the
+	// device off and on, so the work waits until the device is back.
+	Power bool `json:"power,omitempty"`
 }
 
 const (

@@ -16,8 +16,8 @@ const (
 	Stdout = "stdout"
 	Stderr = "stderr"
 	// Setup and Cleanup mark the output of the commands before and after work on a
-	// device.
-	Setup, Cleanup = "setup", "cleanup"
+	// device, and Power that of a set-up which switches the device off and on.
+	Setup, Cleanup, Power = "setup", "cleanup", "power"
 	// Weir marks remarks of Weir about a log: that something is missing or was cut.
 	Weir = "weir"
 	// Raw marks a line that is not a valid line of a log.

@@ -202,6 +202,7 @@ func printDevice(o *command.Output, p devicePage) error {
 		{"Because of job", command.IDText(p.HealthJob)},
 		{"Evidence", strings.Join(evidence, ", ")},
 		{"Health task", healthTaskText(p.HealthTask)},
+		{"Power command", powerText(p.HealthTask)},
 		{"Health task due", checkDue(o, p)},
 		{"Reserved by", p.ReservedBy},
 		{"Reserved until", o.BothOf(p.ReservedUntil, "")},
@@ -242,6 +243,14 @@ func healthTaskText(h *fleet.LabelHealth) string {
 		text += " (for " + strings.Join(h.Match, ", ") + ")"
 	}
 	return text
+}
+
+// powerText is the command that switches a device off and on. Empty: there is none.
+func powerText(h *fleet.LabelHealth) string {
+	if h == nil {
+		return ""
+	}
+	return commandText(h.Power)
 }
 
 // deviceRuns is unitListing with the job, where the device is known.

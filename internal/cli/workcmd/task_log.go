@@ -212,7 +212,7 @@ func logText(o *command.Output, line joblog.Line) string {
 		return o.Paint(command.Yellow, text)
 	case joblog.Weir:
 		return o.Paint(command.Dim, "weir: "+text)
-	case joblog.Setup, joblog.Cleanup:
+	case joblog.Setup, joblog.Cleanup, joblog.Power:
 		return o.Paint(command.Dim, line.Stream+": ") + text
 	}
 	return text

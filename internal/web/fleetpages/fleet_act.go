@@ -170,7 +170,7 @@ func (w *pages) askPolicy(r *site.Request) (ui.Question, error) {
 			}},
 			{Name: "slots", Label: ui.Say(ctx, "policy.slots"), Type: "number", Value: strconv.Itoa(p.Slots), Auto: "off"},
 			{Name: "overlap", Label: ui.Say(ctx, "policy.overlap"), Type: "select", Value: overlap, Options: yesNo(ctx), Hint: ui.Say(ctx, "policy.overlap.hint")},
-			{Name: "health", Label: ui.Say(ctx, "policy.health"), Type: "area", Rows: 8, Value: healthText(p.Health), Optional: true, Hint: ui.Say(ctx, "policy.health.hint"), Example: `{"run": {"argv": ["./check-device"]}, "timeout": "5m", "by_label": [{"match": ["os=ios"], "run": {"argv": ["./check-ios"]}}]}`},
+			{Name: "health", Label: ui.Say(ctx, "policy.health"), Type: "area", Rows: 8, Value: healthText(p.Health), Optional: true, Hint: ui.Say(ctx, "policy.health.hint"), Example: `{"run": {"argv": ["./check-device"]}, "timeout": "5m", "power": {"argv": ["./power-cycle", "{serial}"]}, "by_label": [{"match": ["os=ios"], "run": {"argv": ["./check-ios"]}}]}`},
 		},
 	}, nil
 }

@@ -217,6 +217,8 @@ func eventLook(e fleet.DeviceEvent) site.Look {
 		return site.Look{Icon: "live", Class: "is-done"}
 	case "offline":
 		return site.Look{Icon: "offline", Class: "is-idle"}
+	case "power":
+		return site.Look{Icon: "retry", Class: "is-pending"}
 	case "check_failed":
 		return site.Look{Icon: "failed", Class: "is-failed"}
 	case "reserved", "forwarded":

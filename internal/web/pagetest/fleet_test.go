@@ -122,6 +122,20 @@ func TestFleetReasonsInKorean(t *testing.T) {
 	vera.Get(t, "/fleet/jobs/"+job.ID.String()).Is(t, 200).Has(t, "활성: 대기 2개", "PC-02: 슬롯 없음").Lacks(t, "has no slots", "active: ")
 }
 
+// The page of a device shows its power command, and its log when that ran.
+func TestPowerCommandOfADevice(t *testing.T) {
+	l := newLab(t)
+	mia := l.Login(t, "mia", auth.Maintainer)
+	l.report("PC-01", 0, "A1")
+	mia.Get(t, "/devices/A1").Is(t, 200).Lacks(t, "Power command")
+	mia.Post(t, "/fleet/policy/change", form("policy", "evidence", "slots", "5", "overlap", "yes",
+		"health", `{"run": {"argv": ["./check"]}, "power": {"argv": ["./cycle", "<x>"]}}`)).Is(t, 303)
+	mia.Post(t, "/devices/A1/quarantine", form("reason", "it hangs")).Is(t, 303)
+	mia.Get(t, "/devices/A1").Is(t, 200).Has(t, "Power command", "./cycle &lt;x&gt;", "due now").Lacks(t, "power-cycled")
+	l.claim("PC-01", 1)
+	mia.Get(t, "/devices/A1").Is(t, 200).Has(t, `data-event="power"`, "power-cycled")
+}
+
 // Without PCs the pages say how to start an agent, in the reader's language; a server
 // without a fleet says so.
 func TestFleetEmpty(t *testing.T) {

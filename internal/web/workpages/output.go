@@ -143,7 +143,7 @@ func writeLine(b *strings.Builder, l joblog.Line) {
 	switch l.Stream {
 	case joblog.Stderr:
 		mark = "\x1b[33merr\x1b[0m"
-	case joblog.Setup, joblog.Cleanup:
+	case joblog.Setup, joblog.Cleanup, joblog.Power:
 		mark = "\x1b[36m" + l.Stream + "\x1b[0m"
 	case joblog.Weir, joblog.Raw:
 		mark = "\x1b[31m" + l.Stream + "\x1b[0m"

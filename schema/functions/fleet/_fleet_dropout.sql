@@ -2,8 +2,8 @@
 -- are a fifth of the PC, or of one of its hubs, did not all break at once: the PC is paused for 2 min, and what runs on
 -- them is given back. Those that went missing in the last 30 s count: a hub may die over two reports.
 -- Losses count, not absences: a device that had been away in the 10 min before is no new one, and one that is out of
--- the schedule takes no part. A pause is not prolonged, and a PC is paused three times in an hour at most: a cable that
--- comes and goes must not stop the devices that work.
+-- the schedule, or that its power command switched off, takes no part. A pause is not prolonged, and a PC is paused
+-- three times in an hour at most: a cable that comes and goes must not stop the devices that work.
 -- Leases and jobs come before devices: the caller marks those as missing.
 create or replace function weir._fleet_dropout(n weir.nodes, absent int[], t timestamptz)
 returns table (task uuid, attempt int, why text)
@@ -21,7 +21,8 @@ declare
 begin
   with d as materialized (
     select d.id, d.hub, (d.id = any (absent) or d.missing_at is not null)
-      and coalesce(d.absent_at <= coalesce(d.missing_at, t) - interval '10 min', true) as away
+      and coalesce(d.absent_at <= coalesce(d.missing_at, t) - interval '10 min', true)
+      and not weir._device_powered(d.id) as away
     from weir.devices d
     where d.node = n.id and d.online and d.health not in ('quarantined', 'maintenance', 'retired')
   ), g as (

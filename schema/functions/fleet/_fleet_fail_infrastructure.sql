@@ -1,6 +1,7 @@
 -- The infrastructure broke an attempt, whose lease was just removed: no attempt of the test is spent, but one of the
 -- infrastructure's own. The retry goes where the job says: to the same device, to another one, or to one of another PC;
--- where it has been is carried along. True: the task ended.
+-- where it has been is carried along. A health task comes again, unless it has a power command: then it has failed.
+-- True: the task ended.
 create or replace function weir._fleet_fail_infrastructure(r weir.running, error text, harmless boolean, t timestamptz)
 returns boolean
 language plpgsql
@@ -20,7 +21,10 @@ begin
   on conflict (task) do update set returns = g.returns + 1;
   update weir.fleet_units x set infra = x.infra + 1, harmless = _fleet_fail_infrastructure.harmless
   where x.task = r.task returning * into u;
-  if not found then
+  if not found and exists (select from weir.tasks q where q.id = r.task and q.run ? 'power') then
+    perform weir._close(array[weir._finished_lease(r, 'failed', error, t)], reason => 'infrastructure');
+    return true;
+  elsif u.task is null then
     -- A health task: weir._device_checked sees to it.
     perform weir._give_up_lease(r, 'returned', error, t);
     return false;

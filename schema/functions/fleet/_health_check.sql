@@ -1,5 +1,6 @@
--- Refuses a health task of the policy unless it can be run: run, as a fleet job has it, timeout and by_label, a list of
--- at most 20 other health tasks, each with match, the conditions on labels of the devices that it is for.
+-- Refuses a health task of the policy unless it can be run: run, as a fleet job has it, timeout, power, the command
+-- that switches a device that is out off and on, and by_label, a list of at most 20 other health tasks, each with
+-- match, the conditions on labels of the devices that it is for.
 create or replace function weir._health_check(health jsonb, field text default 'health') returns void
 language plpgsql immutable
 as $$
@@ -17,13 +18,17 @@ begin
     perform weir._invalid(field || '.run', 'a health task has no set-up and no clean-up',
       hint => 'let its command do it');
   end if;
+  if health -> 'run' ? 'power' then
+    perform weir._invalid(field || '.run.power', 'there is no such field', hint => 'power is a field beside run');
+  end if;
+  perform weir._fleet_command(jsonb_build_object(field || '.power', health -> 'power'), field || '.power');
   perform weir._fleet_span(jsonb_build_object(field || '.timeout', health -> 'timeout'), field || '.timeout', '5 min',
     '1 s', '1 day');
   select k into bad from jsonb_object_keys(health) k
-  where k not in ('run', 'timeout', case when field = 'health' then 'by_label' else 'match' end) limit 1;
+  where k not in ('run', 'timeout', 'power', case when field = 'health' then 'by_label' else 'match' end) limit 1;
   if bad is not null then
     perform weir._invalid(field || '.' || bad, 'there is no such field',
-      hint => 'use run, timeout and, for devices with other labels, by_label');
+      hint => 'use run, timeout, power and, for devices with other labels, by_label');
   end if;
   if coalesce(health -> 'by_label', 'null') = 'null' then
     return;

@@ -1,7 +1,8 @@
 -- A PC says which devices it sees. New ones are registered; one that its PC has lost moves to the one that sees it, but
 -- what two PCs see at once stays where it was, for then two devices have one serial, or somebody lies; one that is
--- absent is missing, and after 30 s offline. When it lost many at once, the fault is a hub, a cable or the PC itself:
--- the PC is paused, what ran on them is given back without spending an attempt, and nobody is punished.
+-- absent is missing, and after 30 s offline, unless its power command may have it off. When it lost many at once, the
+-- fault is a hub, a cable or the PC itself: the PC is paused, what ran on them is given back without spending an
+-- attempt, and nobody is punished.
 -- Returns the attempts of this PC that are over, so that it stops them: their reports would be refused. A report that
 -- says nothing new writes next to nothing.
 create or replace function weir.fleet_report(pc text, devices jsonb, slots int default null,
@@ -50,7 +51,8 @@ begin
     absent := array(select d.id from weir.devices d
       where d.node = n.id and d.online and d.missing_at is null and d.serial <> all (serials));
     gone := array(select d.id from weir.devices d
-      where d.node = n.id and d.missing_at <= t - interval '30 s' and d.serial <> all (serials));
+      where d.node = n.id and d.missing_at <= t - interval '30 s' and d.serial <> all (serials)
+        and not weir._device_powered(d.id));
     exit when turn = 2;
     if fresh is null and twice is null
       and coalesce(cardinality(known), 0) + cardinality(absent) + cardinality(gone) = 0 then

@@ -1,7 +1,8 @@
--- What time alone brings about for fleets: devices that stay away are offline, PCs that are silent for 45 s, or have
--- said goodbye, take their devices with them, a job that cannot come further ends, and one that waits is active if none
--- of its lane is. Leases that ran out are the engine's (weir.tend). Anybody may call it; a second caller returns at
--- once. Writes nothing when nothing is due. more: another call has work to do.
+-- What time alone brings about for fleets: devices that stay away are offline (but for those that their power command
+-- may have switched off), PCs that are silent for 45 s, or have said goodbye, take their devices with them, a job that
+-- cannot come further ends, and one that waits is active if none of its lane is. Leases that ran out are the engine's
+-- (weir.tend). Anybody may call it; a second caller returns at once. Writes nothing when nothing is due. more: another
+-- call has work to do.
 create or replace function weir.fleet_tend(at timestamptz default null, out offline int, out missed int,
   out more boolean)
 language plpgsql security definer
@@ -26,6 +27,7 @@ begin
     return;
   end if;
   gone := array(select d.id from weir.devices d where d.missing_at <= t - interval '30 s'
+      and not weir._device_powered(d.id)
     order by d.missing_at limit 500);
   if cardinality(gone) > 0 then
     perform from weir.nodes x where x.id in (select d.node from weir.devices d where d.id = any (gone)) order by x.id
