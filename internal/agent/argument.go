@@ -5,8 +5,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/weirhq/weir/internal/agent/driver"
 	"github.com/weirhq/weir/internal/node"
 )
+
+// aim sets on which device the work runs, with its current address: a set-up may change
+// that.
+func (at *attempt) aim(w *driver.Work) (err error) {
+	if at.Device == nil {
+		return nil
+	}
+	here := at.agent.where(*at.Device)
+	w.Device = &here
+	w.Run.Argv, err = arguments(at.run.Argv, here)
+	return err
+}
 
 // arguments puts the device into a command: {serial} and {target} are replaced by those
 // of the device, where [node.CheckArguments] allows it.

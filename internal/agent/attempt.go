@@ -484,18 +484,6 @@ func (at *attempt) begin(ctx context.Context, d driver.Driver, w driver.Work, fi
 	return d.Start(ctx, w, at.out)
 }
 
-// aim sets on which device the work runs, with its current address: a set-up may change
-// that.
-func (at *attempt) aim(w *driver.Work) (err error) {
-	if at.Device == nil {
-		return nil
-	}
-	here := at.agent.where(*at.Device)
-	w.Device = &here
-	w.Run.Argv, err = arguments(at.run.Argv, here)
-	return err
-}
-
 // hold sets until when the work may run.
 func (at *attempt) hold(w *driver.Work) {
 	a := at.agent
