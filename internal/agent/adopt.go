@@ -126,6 +126,9 @@ func (a *Agent) goOn(ctx context.Context, l *leftover, sent time.Duration) {
 	case at.dir.load(outcomeFile, &o) == nil:
 		a.log.Info("the end of an attempt of an earlier life is told", "task", at.Task, "verdict", o.Verdict)
 		a.group.Go(func() { a.finishLate(at, o) })
+	case at.interrupted && at.around.Power:
+		a.log.Warn("the power cycle of an earlier life is cut off: it begins again", "task", at.Task, "attempt", at.Attempt)
+		a.group.Go(func() { a.serve(at) })
 	case at.interrupted:
 		a.log.Warn("the set-up of an earlier life is cut off: its work goes back", "task", at.Task, "attempt", at.Attempt)
 		a.group.Go(func() { a.serve(at) })

@@ -114,6 +114,16 @@ func (at *attempt) startClock() {
 	}
 }
 
+// margin returns how long before the deadline of the lease the attempt has to be over.
+func (at *attempt) margin() time.Duration { return min(at.Deadline/10, slackMost) }
+
+// slack returns how long before its own deadline the work is asked to end. Work with a
+// clean-up needs none, because the deadline of the lease is that much later.
+func (at *attempt) slack() time.Duration { return max(0, at.margin()-at.behind()) }
+
+// behind returns how much later than its own time the deadline of the lease is.
+func (at *attempt) behind() time.Duration { return max(0, at.until-at.deadline) }
+
 // allowed returns how long the work itself may take, for people.
 func (at *attempt) allowed() time.Duration {
 	if all, _ := at.around.Span(); at.Timeout > all {

@@ -182,6 +182,34 @@ func TestAgentIsRestartedDuringASetUp(t *testing.T) {
 	w.gone(job)
 }
 
+// An agent that is killed during a power cycle begins it again, because the device may be
+// switched off.
+func TestAgentIsRestartedDuringAPowerCycle(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	path := filepath.Join(w.folder, "devices.yaml")
+	if err := os.WriteFile(path, []byte(`devices: [A1]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := plan{Dir: t.TempDir(), Node: "pc1", Lease: 20 * time.Second, Devices: path}
+	first := w.spawn(p)
+	_, ran := w.power(`echo power >> $T; test -e $T.again || { touch $T.again; sleep 100; }`, "1m")
+	w.quarantine("A1")
+	w.until("the power command runs", func() bool { return strings.HasSuffix(ran(), "power\n") })
+	if err := first.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	w.ended(first)
+	w.spawn(p)
+	w.until("the device is good", func() bool { return one[string](w, `select health from weir.devices`) == "good" })
+	if want := "health A1 A1\npower\npower\nhealth A1 A1\n"; ran() != want {
+		t.Errorf("it ran %q", ran())
+	}
+	if got := one[int](w, `select count(*) from weir.events where kind = 'device' and type in ('power', 'check_failed')`); got != 1 {
+		t.Errorf("%d events of power cycles and failed checks", got)
+	}
+}
+
 // power sets a health task, which writes its phase and its target into a file, and a power
 // command. It returns what the file contains.
 func (w *world) power(line, timeout string) (trace string, ran func() string) {

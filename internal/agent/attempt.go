@@ -110,9 +110,6 @@ func (a *Agent) attempt(ctx context.Context, task node.Assignment, since time.Du
 	return at
 }
 
-// slack returns how long before its deadline the attempt is asked to end.
-func (at *attempt) slack() time.Duration { return min(at.Deadline/10, slackMost) }
-
 // stop begins the end of an attempt. An attempt that must be dead at once gets no grace,
 // even if it was given some before.
 func (at *attempt) stop(cause error) {
@@ -299,10 +296,10 @@ func (at *attempt) end(work driver.Running) {
 	case mustDie(cause):
 		grace = 0
 	case errors.As(cause, &late) && at.deadline > 0:
-		grace = min(grace, max(0, at.deadline-uptime.Now()-at.slack()/2))
+		grace = min(grace, max(0, at.deadline+min(at.behind(), slackMost)-uptime.Now()-at.slack()/2))
 	}
 	if at.cleaning && at.until > 0 {
-		grace = min(at.agent.config.Grace, max(0, at.until-uptime.Now()-at.slack()/2))
+		grace = min(at.agent.config.Grace, max(0, at.until-uptime.Now()-at.margin()/2))
 	}
 	if grace > 0 {
 		if err := work.Stop(at.kill, grace); err == nil {
@@ -446,7 +443,8 @@ func (at *attempt) shipLog() {
 	}
 }
 
-// begin starts new work after its set-up, or continues the work of a previous process.
+// begin starts new work after its set-up, or continues the work of a previous process. A
+// power cycle of a previous process begins again.
 func (at *attempt) begin(ctx context.Context, d driver.Driver, w driver.Work, files map[string]string) (driver.Running, error) {
 	if at.adopted {
 		at.touched = true
@@ -455,23 +453,19 @@ func (at *attempt) begin(ctx context.Context, d driver.Driver, w driver.Work, fi
 			at.out.resume(j)
 			at.ship.seq = j.Seq
 		}
-		if at.interrupted {
+		switch {
+		case !at.interrupted:
+			at.hold(&w)
+			work, err := at.found.Attach(ctx, w, at.out)
+			if err == nil {
+				at.found = nil
+			}
+			return work, err
+		case !at.around.Power:
 			return nil, errInterrupted
 		}
-		at.hold(&w)
-		work, err := at.found.Attach(ctx, w, at.out)
-		if err == nil {
-			at.found = nil
-		}
-		return work, err
-	}
-	if err := at.dir.make(at.saved(joblog.Setup), files); err != nil {
-		if bad := new(refused); errors.As(err, &bad) {
-			return nil, err
-		}
-		return nil, folderFault(fmt.Errorf("make the attempt's folder: %w", err))
-	}
-	if err := at.fetchInputs(ctx); err != nil {
+		// The device may be switched off.
+	} else if err := at.makeFolder(ctx, files); err != nil {
 		return nil, err
 	}
 	if err := at.setUp(ctx); err != nil {
@@ -482,6 +476,17 @@ func (at *attempt) begin(ctx context.Context, d driver.Driver, w driver.Work, fi
 	}
 	at.hold(&w)
 	return d.Start(ctx, w, at.out)
+}
+
+// makeFolder makes the folder of the attempt, with its inputs.
+func (at *attempt) makeFolder(ctx context.Context, files map[string]string) error {
+	if err := at.dir.make(at.saved(joblog.Setup), files); err != nil {
+		if bad := new(refused); errors.As(err, &bad) {
+			return err
+		}
+		return folderFault(fmt.Errorf("make the attempt's folder: %w", err))
+	}
+	return at.fetchInputs(ctx)
 }
 
 // hold sets until when the work may run.

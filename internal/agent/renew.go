@@ -177,14 +177,14 @@ func (at *attempt) guard(now time.Duration) {
 	a := at.agent
 	a.mu.Lock()
 	unsure, running, ended := a.keeper.Unsure(at.safe-a.keeper.Length, now), at.work != nil, at.ended
-	deadline, cleaning, allowed := at.deadline, at.cleaning, at.allowed()
+	deadline, slack, cleaning, allowed := at.deadline, at.slack(), at.cleaning, at.allowed()
 	a.mu.Unlock()
 	switch {
 	case ended:
 	case unsure:
 		at.stop(errUnsure)
 	case cleaning: // it has a limit of its own
-	case deadline > 0 && now >= deadline-at.slack():
+	case deadline > 0 && now >= deadline-slack:
 		at.stop(tooLong(node.ByTimeout, "timed out after %s", cmp.Or(allowed, at.Deadline.Round(10*time.Millisecond))))
 	case running && at.run.Timeout.Heartbeat > 0 && at.out.silent() > time.Duration(at.run.Timeout.Heartbeat):
 		at.stop(tooLong(node.ByHeartbeatTimeout, "it printed nothing for %s (timeout.heartbeat)", time.Duration(at.run.Timeout.Heartbeat)))

@@ -42,6 +42,8 @@ func TestAnswers(t *testing.T) {
 		"quarantined":                  {false, `update weir.devices set health = 'quarantined', check_at = $1::timestamptz + interval '5 min'`, "person device_out"},
 		"quarantined, a check to come": {true, `update weir.devices set health = 'quarantined', check_at = $1::timestamptz + interval '5 min'`, "later 300 device_out"},
 		"quarantined, no check left":   {true, `update weir.devices set health = 'quarantined', check_at = null`, "person device_out"},
+		"quarantined, away":            {true, `update weir.devices set health = 'quarantined', check_at = $1, online = false, online_at = $1`, "later device_out"},
+		"quarantined, long away":       {true, `update weir.devices set health = 'quarantined', check_at = $1, online = false, online_at = $1::timestamptz - interval '2 d'`, "person device_out"},
 		"in maintenance":               {true, `update weir.devices set health = 'maintenance'`, "person device_out"},
 		"retired":                      {true, `update weir.devices set health = 'retired'`, "never device_out"},
 		"the PC is paused":             {false, `update weir.pcs set paused_until = $1::timestamptz + interval '90 s'`, "later 90 pc_paused"},

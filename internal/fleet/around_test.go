@@ -1,14 +1,18 @@
 package fleet
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/weirhq/weir/internal/node"
 	"github.com/weirhq/weir/internal/problem"
+	"github.com/weirhq/weir/internal/testwait"
 )
 
 // A command around a run is refused where it is given, with its field, by the program and by
@@ -165,6 +169,26 @@ func TestPowerCommandOfAQuarantinedDevice(t *testing.T) {
 	log, err := r.store.DeviceLog(t.Context(), "d01", 2)
 	if err != nil || log[1].Type != "power" || len(log[1].Evidence) != 1 {
 		t.Errorf("%+v %v", log, err)
+	}
+}
+
+// Agents that wait for work hear of a power cycle that is due.
+func TestAPowerCycleIsHeardOf(t *testing.T) {
+	t.Parallel()
+	r := powered(t, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, r.db.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(ctx, `listen weir_available`); err != nil {
+		t.Fatal(err)
+	}
+	r.exec(`select weir.device_quarantine('d01', 'ann', 'it hangs', at => $1)`, r.now)
+	if note, err := conn.WaitForNotification(ctx); err != nil || note.Payload != "fleet" {
+		t.Errorf("heard %v, %v", note, err)
 	}
 }
 

@@ -87,8 +87,23 @@ var fleetRows = []Row{
 	},
 	{
 		"a set-up of an earlier process is not taken for the work", "internal/agent/attempt.go",
-		`if at.interrupted {`, `if false {`,
+		`case !at.around.Power:`, `case false:`,
 		"./internal/agent", "TestAgentIsRestartedDuringASetUp",
+	},
+	{
+		"a power cycle of an earlier process begins again", "internal/agent/attempt.go",
+		`case !at.around.Power:`, `default:`,
+		"./internal/agent", "TestAgentIsRestartedDuringAPowerCycle",
+	},
+	{
+		"agents hear of a power cycle", "schema/functions/fleet/_device_health.sql",
+		`or powered then`, `then`,
+		fleetTests, "TestAPowerCycleIsHeardOf",
+	},
+	{
+		"a device that is away is not checked by itself", "schema/functions/fleet/_device_answer.sql",
+		`d.health = 'quarantined' and d.online) then`, `d.health = 'quarantined') then`,
+		fleetTests, "TestAnswers",
 	},
 	{
 		"the first health task that matches counts", "schema/functions/fleet/_health_task.sql",

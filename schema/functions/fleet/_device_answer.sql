@@ -4,7 +4,8 @@
 --   later   by itself. at: when; null: it is away since then, and may come back
 --   person  a person has to do something first. What is away for more than a day is not coming back by itself
 --   never   it is retired
--- A health task that is due makes the answer of a quarantined device later, at a time that has passed. busy: something
+-- A health task that is due makes the answer of a quarantined device later, at a time that has passed; one that is
+-- offline has to come back first. busy: something
 -- runs on it. The function has no table of its own, because views use it, and a view's functions run as the reader.
 create or replace function weir._device_answer(d weir.devices, n weir.nodes, p weir.pcs, busy boolean, checked boolean,
   t timestamptz)
@@ -23,9 +24,11 @@ as $$
         when 'pc_blind' then p.blind_at end as pc_since,
       case r.pc_code when 'pc_paused' then p.paused_until when 'pc_mode' then nullif(n.mode_until, 'infinity')
         end as pc_at,
-      case r.device_code when 'device_offline' then d.online_at when 'device_missing' then d.missing_at
+      case when r.device_code = 'device_offline' then d.online_at
+        when r.device_code = 'device_missing' then d.missing_at
+        when checked and d.health = 'quarantined' and d.check_at is not null and not d.online then d.online_at
         end as device_since,
-      case when checked and (r.device_code = 'device_unchecked' or d.health = 'quarantined') then
+      case when checked and (r.device_code = 'device_unchecked' or d.health = 'quarantined' and d.online) then
         case when busy then t else d.check_at end
         when d.health = 'maintenance' then d.health_until
         when r.device_code = 'device_reserved' then d.reserved_until end as device_at

@@ -35,9 +35,6 @@ begin
   if _device_command.until is not null then
     update weir.devices x set health_until = _device_command.until where x.id = d.id;
   end if;
-  if _device_command.health in ('good', 'unknown') then
-    perform pg_notify('weir_available', 'fleet');
-  end if;
   return true;
 end $$;
 comment on function weir._device_command is 'A command for a device.';

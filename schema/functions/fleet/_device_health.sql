@@ -22,6 +22,9 @@ begin
     check_at = case when _device_health.health = 'quarantined' and not powered then t + interval '5 min'
       when _device_health.health in ('unknown', 'suspect', 'quarantined') then t end, health_until = null
   where d.id = of_device;
+  if _device_health.health in ('good', 'unknown', 'suspect') or powered then
+    perform pg_notify('weir_available', 'fleet');
+  end if;
   insert into weir.events (at, type, kind, subject, job, source, level, message, data)
   values (t, _device_health.health, 'device', name, of_job, by,
     case when _device_health.health in ('suspect', 'quarantined') then 'warn' end, weir._text(note),
