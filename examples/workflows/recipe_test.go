@@ -108,8 +108,8 @@ func etlPartition(k *kitchen) {
 		"--param", "source=" + source, "--param", "target=" + target,
 	}
 	// A second time makes no second jobs.
-	first := k.cook(0, backfill...)
-	if again := k.cook(0, backfill...); again != first {
+	first, again := k.cook(0, backfill...), k.cook(0, backfill...)
+	if again != strings.Replace(first, "2 jobs made, 0 existed", "0 jobs made, 2 existed", 1) || again == first {
 		k.t.Errorf("the first backfill made\n%s\nthe second\n%s", first, again)
 	}
 	of := func(at string) string {

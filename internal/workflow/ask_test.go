@@ -209,7 +209,7 @@ func TestWhatHasNoLimitNamesNone(t *testing.T) {
 	t.Parallel()
 	for step, want := range map[string]string{
 		"{key: a, wait: paid}": "waits for the event paid",
-		"{key: a, service: s, approval: {text: the editor, by: [ann]}}": "waits for approval: the editor; may decide: ann",
+		"{key: a, service: s, approval: {text: the editor, by: [ann]}}": "waits for approval: the editor; may decide: ann, and none of them is a user here",
 	} {
 		r := newRig(t)
 		r.put("name: w\nsteps:\n  - " + step)

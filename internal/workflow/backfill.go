@@ -101,8 +101,12 @@ func (s *Store) Backfill(ctx context.Context, who auth.Subject, in *Backfilling)
 		return none, problem.Explain(err)
 	case more:
 		return none, problem.Refuse("to", "take a shorter span", "there are more than %d runs in it", backfillMost)
-	case r.DryRun || len(times) == 0:
-		return Backfilled{append(none.Times, times...), none.Jobs, none.Existed}, nil
+	case len(times) == 0:
+		return none, nil
+	}
+	was, err := s.keyed(ctx, table, times)
+	if err != nil || r.DryRun {
+		return Backfilled{times, none.Jobs, append(none.Existed, was...)}, err
 	}
 	if options == nil {
 		options = &definition.Options{}
@@ -116,14 +120,10 @@ func (s *Store) Backfill(ctx context.Context, who auth.Subject, in *Backfilling)
 	if err != nil {
 		return none, err
 	}
-	list, keys := make([]opening, len(times)), make([]string, len(times))
+	list := make([]opening, len(times))
 	for i, t := range times {
-		list[i], keys[i] = one, runKey(table, t)
-		list[i].ScheduledAt, list[i].Schedule, list[i].Key = t, table.Name, keys[i]
-	}
-	was, err := s.keyed(ctx, keys)
-	if err != nil {
-		return none, fmt.Errorf("backfill %s: %w", table.Workflow, err)
+		list[i] = one
+		list[i].ScheduledAt, list[i].Schedule, list[i].Key = t, table.Name, runKey(table, t)
 	}
 	ids, err := s.open(ctx, list)
 	if err != nil {
@@ -137,11 +137,15 @@ func (s *Store) Backfill(ctx context.Context, who auth.Subject, in *Backfilling)
 	return Backfilled{times, ids, none.Existed}, nil
 }
 
-// keyed returns the jobs that answer to these idempotency keys.
-func (s *Store) keyed(ctx context.Context, keys []string) ([]weir.ID, error) {
+// keyed returns the jobs that a timetable has already for some of these times.
+func (s *Store) keyed(ctx context.Context, table weir.Schedule, times []time.Time) ([]weir.ID, error) {
+	keys := make([]string, len(times))
+	for i, t := range times {
+		keys[i] = runKey(table, t)
+	}
 	rows, err := s.pool.Query(ctx, keyedSQL, keys)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("backfill %s: %w", table.Workflow, err)
 	}
 	return pgx.CollectRows(rows, pgx.RowTo[weir.ID])
 }

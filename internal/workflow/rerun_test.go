@@ -274,8 +274,14 @@ func TestBackfill(t *testing.T) {
 			t.Errorf("run %d got %s, want %s", i, got, want)
 		}
 	}
-	// The same days give the same jobs again.
-	ask.Body.To = "2026-01-05"
+	// The same days give the same jobs again, and a plan says so.
+	ask.Body.To, ask.Body.DryRun = "2026-01-05", true
+	plan, err := r.store.Backfill(t.Context(), auth.System("ann"), ask)
+	slices.SortFunc(plan.Existed, func(x, y weir.ID) int { return strings.Compare(x.String(), y.String()) })
+	if err != nil || len(plan.Times) != 4 || len(plan.Jobs) != 0 || !slices.Equal(plan.Existed, jobs) {
+		t.Error(plan, jobs, err)
+	}
+	ask.Body.DryRun = false
 	out, err := r.store.Backfill(t.Context(), auth.System("ann"), ask)
 	if err != nil || !slices.Equal(out.Existed, jobs) {
 		t.Error(out.Existed, jobs, err)

@@ -73,7 +73,8 @@ With --dry-run it only says which jobs it would make.`,
 			return err
 		}
 		if r.DryRun {
-			o.Say("%s would be made. Make them without --dry-run.", command.Plural(len(rows), "job", "jobs"))
+			o.Say("%s would be made, %d exist. Make them without --dry-run.",
+				command.Plural(len(rows)-len(made.Existed), "job", "jobs"), len(made.Existed))
 			return nil
 		}
 		o.Say("%s made, %d existed. See them with: weir job list --name %s",
