@@ -130,7 +130,9 @@ func workOutlives(t *testing.T, lease, away time.Duration) {
 		o.node("near", "--service", "near=1"),
 	}
 	o.fleet(1, o.program())
-	tick := `n=0; while [ ! -e "$1/go" ]; do n=$((n+1)); echo "line $n"; echo "::event info tick $n"; sleep 0.5; done; echo "lines $n"`
+	// An attempt has at most 1,000 events.
+	tick := fmt.Sprintf(`n=0; while [ ! -e "$1/go" ]; do n=$((n+1)); echo "line $n"; echo "::event info tick $n"; sleep %.1f; done; echo "lines $n"`,
+		max(500*time.Millisecond, away/150).Seconds())
 	job := o.work("outage",
 		map[string]any{"key": "far", "run": []string{"sh", "-c", tick, "sh", o.dir}},
 		map[string]any{"key": "container", "run": map[string]any{"image": image, "argv": []string{"work", (6*away + time.Minute).String()}}},
