@@ -346,25 +346,29 @@ func TestAHeldSnapshotCostsPoolsNoMore(t *testing.T) {
 			through(50)
 			cost()
 			before := cost()
-			more := func() { through(100); e.exec(`select weir.tend(true)`) }
+			// 4,000 dead rows would be read in every index that is walked.
+			most, others := before+3000, 0
+			more := func() {
+				through(100)
+				e.exec(`select weir.tend(true)`)
+				others += 100
+				if strings.HasSuffix(name, "node") {
+					most += 100 // what a node runs is counted by every claim, plain or not
+				}
+			}
 			for range 40 {
 				more()
 			}
-			// 4,000 dead rows would be read in every index that is walked.
-			most := before + 3000
-			if strings.HasSuffix(name, "node") {
-				most += 4000 // what a node runs is counted by every claim, plain or not
-			}
 			// While transactions of other databases run, floors and marks stay behind.
 			after := cost()
-			testwait.Until(t, fmt.Sprintf("a task reads %d entries of indexes at most, %d before", most, before), func() bool {
+			testwait.Until(t, fmt.Sprintf("a task reads little more than the %d entries of indexes before", before), func() bool {
 				if after > most {
 					more()
 					after = cost()
 				}
 				return after <= most
 			})
-			t.Logf("a task read %d entries, after 4,000 others %d", before, after)
+			t.Logf("a task read %d entries, after %d others %d", before, others, after)
 			e.healthy()
 		})
 	}
