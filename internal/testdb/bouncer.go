@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -77,13 +78,17 @@ func Bounce(t testing.TB, address string, settings ...string) string {
 	return ""
 }
 
-// bouncer is a PgBouncer process.
+// bouncer is a PgBouncer process. If it ends by itself it is started again, as a service
+// manager does.
 type bouncer struct {
 	file, host string
-	cmd        *exec.Cmd
 	says       bytes.Buffer
-	stopping   atomic.Bool
+	answered   atomic.Bool
 	ended      chan struct{}
+
+	mu       sync.Mutex
+	cmd      *exec.Cmd
+	stopping bool
 }
 
 // start starts PgBouncer on a free port, and waits until it answers.
@@ -104,30 +109,18 @@ func (b *bouncer) start(program string, u url.URL, settings []string) error {
 	if err := os.WriteFile(b.file, []byte(config), 0o600); err != nil {
 		return err
 	}
-	args := []string{"-q", b.file}
-	if os.Geteuid() == 0 {
-		args = []string{"-q", "-u", "nobody", b.file}
-	}
-	b.cmd, b.ended = exec.Command(program, args...), make(chan struct{}) // #nosec G204 -- found by the caller
-	// The process does not inherit the output of the tests, because a reader of that
-	// output waits until all its writers are gone, and PgBouncer stays when the test
-	// process crashes.
-	b.cmd.Stderr = &b.says
-	if err := b.cmd.Start(); err != nil {
+	if err := b.launch(program); err != nil {
 		return err
 	}
-	go func() {
-		defer close(b.ended)
-		if err := b.cmd.Wait(); !b.stopping.Load() {
-			fmt.Fprintf(os.Stderr, "testdb: PgBouncer ended by itself: %v\n%s", err, &b.says)
-		}
-	}()
+	b.ended = make(chan struct{})
+	go b.supervise(program, b.ended)
 	ctx, cancel := context.WithTimeout(context.Background(), testwait.Limit)
 	defer cancel()
 	u.Host = b.host
 	for {
 		conn, err := pgx.Connect(ctx, u.String())
 		if err == nil {
+			b.answered.Store(true)
 			return conn.Close(ctx) // the connection was only a check
 		}
 		if !loop.Wait(ctx, 5*time.Millisecond, nil) {
@@ -141,11 +134,54 @@ func (b *bouncer) start(program string, u url.URL, settings []string) error {
 	}
 }
 
+// launch starts the process, unless it is to stop.
+func (b *bouncer) launch(program string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.stopping {
+		return context.Canceled
+	}
+	args := []string{b.file}
+	if os.Geteuid() == 0 {
+		args = []string{"-u", "nobody", b.file}
+	}
+	b.says.Reset()
+	b.cmd = exec.Command(program, args...) // #nosec G204 -- found by the caller
+	// The process does not inherit the output of the tests, because a reader of that
+	// output waits until all its writers are gone, and PgBouncer stays when the test
+	// process crashes.
+	b.cmd.Stderr = &b.says
+	return b.cmd.Start()
+}
+
+// supervise starts PgBouncer again when it ends after it has answered.
+func (b *bouncer) supervise(program string, ended chan struct{}) {
+	defer close(ended)
+	for {
+		err := b.cmd.Wait()
+		b.mu.Lock()
+		stopping := b.stopping
+		b.mu.Unlock()
+		if stopping || !b.answered.Load() {
+			return
+		}
+		said := b.says.Bytes()
+		fmt.Fprintf(os.Stderr, "testdb: PgBouncer ended by itself, and is started again: %v\n%s", err, said[max(0, len(said)-2000):])
+		if b.launch(program) != nil {
+			return
+		}
+	}
+}
+
 // stop ends PgBouncer.
 func (b *bouncer) stop() {
-	b.stopping.Store(true)
+	b.mu.Lock()
+	b.stopping = true
 	if b.cmd != nil && b.cmd.Process != nil {
 		_ = b.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	}
+	b.mu.Unlock()
+	if b.ended != nil {
 		<-b.ended
 	}
 }
